@@ -1,0 +1,488 @@
+"""Votes: the one table that every other room works on, checked once when it is made.
+
+Axes are the same everywhere: ``n`` rows, ``d`` learners, ``K`` classes, the class axis last. A vote that
+was not cast is -1 among codes and a zero vector among probabilities.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from deem_core import coding, soft_votes
+from deem_core.errors import InputError
+from deem_core.labels import DEFAULT, MAX_CLASSES, MissingRule
+
+NO_VOTE = -1
+_CHUNK = 1 << 16  # rows per step where a pass over all rows would need large temporaries
+
+
+@dataclass(frozen=True)
+class MajorityVote:
+    """The plurality label of every row.
+
+    Attributes
+    ----------
+    codes : (n,) int32
+        Most frequent class of the row; among equals the one with the lowest class index; -1 for a
+        row without votes.
+    support : (n,) int32
+        Votes for that class.
+    tied : (n,) bool
+        Whether another class had as many votes.
+    """
+
+    codes: NDArray[np.int32]
+    support: NDArray[np.int32]
+    tied: NDArray[np.bool_]
+
+    @property
+    def n_tied(self) -> int:
+        """Rows decided by the tie rule alone."""
+        return int(self.tied.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """What d learners say about n rows, in K classes.
+
+    Use `from_labels`, `from_frame` or `from_soft` unless you hold class codes already. Arrays are
+    kept as read-only views.
+
+    Parameters
+    ----------
+    codes : (n, d) array of int
+        Class index of each vote, -1 for no vote. Kept as int32.
+    classes : (K,) array
+        The original label values; ``classes[codes]`` gives labels back.
+    learners : sequence of d str
+    ids : sequence of n, optional
+        Name of each row, kept as a pandas Index; the row's position by default.
+    truth : (n,) array of int, optional
+        Known true classes, -1 where unknown. For evaluation only.
+    soft : (n, d, K) array of float, optional
+        Probabilities behind the votes, zeros for no vote. Kept as float32.
+    truth_only : array, optional
+        Labels that occur in the truth though no learner ever votes for them. The j-th has truth code
+        K + j, so that such rows count as known and always wrong; K itself never depends on the truth.
+
+    Raises
+    ------
+    InputError
+        If anything does not fit together; the text names the learner and the row (counted from 1).
+    """
+
+    codes: NDArray[np.int32]
+    classes: NDArray[Any]
+    learners: tuple[str, ...]
+    ids: pd.Index = None  # type: ignore[assignment]  # filled in by __post_init__
+    truth: NDArray[np.int32] | None = None
+    soft: NDArray[np.float32] | None = None
+    truth_only: NDArray[Any] = field(default_factory=lambda: np.empty(0, object))
+
+    def __post_init__(self) -> None:
+        """Check every invariant once and freeze the arrays."""
+        classes = coding.as_label_array(self.classes)
+        _check_classes(classes)
+        codes = _as_codes(self.codes, len(classes), self.learners)
+        learners = _check_learners(self.learners, codes.shape[1])
+        truth_only = coding.as_label_array(self.truth_only)
+        soft = self.soft
+        if soft is not None:
+            soft = soft_votes.check(np.asarray(soft, np.float32), codes, len(classes), learners)
+        self._freeze(
+            codes=codes,
+            classes=classes,
+            learners=learners,
+            ids=_as_ids(self.ids, len(codes)),
+            truth=None if self.truth is None else _as_truth(self.truth, len(codes), len(classes) + len(truth_only)),
+            soft=soft,
+            truth_only=truth_only,
+        )
+
+    def _freeze(self, **fields: Any) -> None:
+        for name, value in fields.items():
+            if isinstance(value, np.ndarray):
+                value = value.view()
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
+
+    def _changed(self, **fields: Any) -> Votes:
+        """Return Votes with some fields replaced, trusting that they keep the invariants."""
+        made = object.__new__(Votes)
+        made._freeze(**{name: fields.get(name, getattr(self, name)) for name in self.__dataclass_fields__})
+        return made
+
+    # ------------------------------------------------------------------ constructors
+
+    @classmethod
+    def from_labels(
+        cls,
+        labels: ArrayLike,
+        *,
+        learners: Sequence[str] | None = None,
+        ids: Sequence[Any] | pd.Index | pd.Series | None = None,
+        truth: ArrayLike | None = None,
+        classes: Sequence[Any] | None = None,
+        missing: MissingRule | Collection[str] = DEFAULT,
+    ) -> Votes:
+        """Make Votes from an (n, d) array of labels.
+
+        Parameters
+        ----------
+        labels : (n, d) array
+            Integers, whole floats, booleans or text. None and NaN are missing, and -1 beside
+            non-negative integers (at least two of them); text follows the rules for files.
+        learners : sequence of d str, optional
+            ``learner_1`` … ``learner_d`` by default.
+        ids : sequence of n, optional
+        truth : (n,) array of labels, optional
+        classes : sequence, optional
+            All classes in their order; by default those that were voted for, in natural order.
+        missing : MissingRule or spellings
+        """
+        coded = coding.code_array(labels, classes=classes, missing=missing)
+        labels_of_classes = coding.as_label_array(coded.classes)
+        truth_codes, truth_only = None, None
+        if truth is not None:
+            truth_codes, truth_only = coding.code_truth(truth, labels_of_classes, missing=missing)
+        return cls(
+            codes=coded.codes,
+            classes=labels_of_classes,
+            learners=_default_learners(coded.codes.shape[1]) if learners is None else tuple(learners),
+            ids=ids,  # type: ignore[arg-type]
+            truth=truth_codes,
+            truth_only=np.empty(0, object) if truth_only is None else truth_only,
+        )
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pd.DataFrame,
+        *,
+        learners: Sequence[str] | None = None,
+        id: str | None = None,
+        truth: str | None = None,
+        classes: Sequence[Any] | None = None,
+        missing: MissingRule | Collection[str] = DEFAULT,
+    ) -> Votes:
+        """Make Votes from a pandas frame with a column per learner.
+
+        ``learners`` defaults to every column that is neither ``id`` nor ``truth``; without ``id`` the
+        frame's index names the rows.
+        """
+        names = [str(name) for name in frame.columns]
+        if len(set(names)) != len(names):
+            raise InputError(f"The frame has two columns named {_first_repeated(names)!r}; rename one of them.")
+        for column in [*(learners or ()), *(name for name in (id, truth) if name is not None)]:
+            if column not in names:
+                raise InputError(f"The frame has no column {column!r}; its columns are {', '.join(names)}.")
+        chosen = list(learners) if learners is not None else [name for name in names if name not in (id, truth)]
+        columns = {name: frame.iloc[:, position] for position, name in enumerate(names)}
+        return cls.from_labels(
+            coding.frame_to_array([columns[name] for name in chosen], len(frame)),
+            learners=chosen,
+            ids=frame.index if id is None else columns[id],
+            truth=None if truth is None else coding.frame_to_array([columns[truth]], len(frame))[:, 0],
+            classes=classes,
+            missing=missing,
+        )
+
+    @classmethod
+    def from_soft(
+        cls,
+        probabilities: ArrayLike,
+        *,
+        classes: Sequence[Any] | None = None,
+        learners: Sequence[str] | None = None,
+        ids: Sequence[Any] | pd.Index | pd.Series | None = None,
+        truth: ArrayLike | None = None,
+    ) -> Votes:
+        """Make Votes from an (n, d, K) array of class probabilities.
+
+        A vote whose K values are all NaN or all zero is missing. Values that do not sum to 1 within
+        1 % are renormalised with a warning; negative, larger than 1 or non-finite ones are refused.
+        The class codes are the most probable classes, the lowest index among equals.
+        """
+        array = np.asarray(probabilities, np.float32)
+        if array.ndim != 3:
+            raise InputError(
+                f"Soft votes must have the shape (rows, learners, classes); this array has shape {array.shape}."
+            )
+        names = _default_learners(array.shape[1]) if learners is None else tuple(learners)
+        labels = coding.as_label_array(np.arange(array.shape[2]) if classes is None else classes)
+        normal = soft_votes.normalise(array, names)
+        if normal.n_renormalised:
+            warnings.warn(
+                f"{normal.n_renormalised:,} soft votes did not sum to 1 within 1 % and were renormalised "
+                f"(first in row {normal.first_rows[0]}).",
+                stacklevel=2,
+            )
+        truth_codes, truth_only = None, None
+        if truth is not None:
+            truth_codes, truth_only = coding.code_truth(truth, labels)
+        return cls(
+            codes=soft_votes.hard_codes(normal.soft),
+            classes=labels,
+            learners=names,
+            ids=ids,  # type: ignore[arg-type]
+            truth=truth_codes,
+            soft=normal.soft,
+            truth_only=np.empty(0, object) if truth_only is None else truth_only,
+        )
+
+    # ------------------------------------------------------------------ size and selection
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, n."""
+        return len(self.codes)
+
+    @property
+    def n_learners(self) -> int:
+        """Number of learners, d."""
+        return len(self.learners)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, K."""
+        return len(self.classes)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self.n_rows
+
+    def __repr__(self) -> str:
+        """Return the size in words; the arrays themselves would fill the screen."""
+        extras = [name for name in ("soft", "truth") if getattr(self, name) is not None]
+        note = f", with {' and '.join(extras)}" if extras else ""
+        return f"Votes({self.n_rows:,} rows × {self.n_learners} learners × {self.n_classes} classes{note})"
+
+    def select_rows(self, rows: Any) -> Votes:
+        """Return the Votes of some rows (a slice, indices or a boolean mask); classes stay as they are."""
+        rows = rows if isinstance(rows, slice) else np.asarray(rows)
+        return self._changed(
+            codes=self.codes[rows],
+            ids=self.ids[rows],
+            truth=None if self.truth is None else self.truth[rows],
+            soft=None if self.soft is None else self.soft[rows],
+        )
+
+    def select_learners(self, learners: Sequence[str | int]) -> Votes:
+        """Return the Votes of some learners, by name or position, in the order given."""
+        position = {name: j for j, name in enumerate(self.learners)}
+        chosen = []
+        for learner in learners:
+            at = position.get(learner) if isinstance(learner, str) else int(learner)
+            if at is None or not -self.n_learners <= at < self.n_learners:
+                raise InputError(f"There is no learner {learner!r}; the learners are {', '.join(self.learners)}.")
+            chosen.append(at)
+        names = tuple(self.learners[at] for at in chosen)
+        return self._changed(
+            codes=self.codes[:, chosen],
+            learners=_check_learners(names, len(names)),
+            soft=None if self.soft is None else self.soft[:, chosen],
+        )
+
+    def without_truth(self) -> Votes:
+        """Return the same votes with the truth taken away."""
+        return self._changed(truth=None, truth_only=np.empty(0, object))
+
+    # ------------------------------------------------------------------ cheap facts
+
+    @cached_property
+    def votes_per_row(self) -> NDArray[np.int32]:
+        """Votes cast in each row, (n,)."""
+        per_row: NDArray[np.int32] = (self.codes != NO_VOTE).sum(axis=1, dtype=np.int32)
+        return per_row
+
+    @cached_property
+    def learner_coverage(self) -> NDArray[np.float64]:
+        """Share of rows each learner voted on, (d,)."""
+        return (self.codes != NO_VOTE).mean(axis=0) if self.n_rows else np.zeros(self.n_learners)
+
+    @property
+    def coverage(self) -> float:
+        """Share of the n·d votes that were cast."""
+        return float(self.learner_coverage.mean())
+
+    @cached_property
+    def majority_vote(self) -> MajorityVote:
+        """Plurality of every row; ties go to the lowest class index."""
+        return majority_vote(self.codes)
+
+    @cached_property
+    def unanimous(self) -> NDArray[np.bool_]:
+        """Rows in which at least two votes were cast and all are the same, (n,)."""
+        same: NDArray[np.bool_] = self.majority_vote.support == self.votes_per_row
+        return same & (self.votes_per_row >= 2)
+
+    @cached_property
+    def class_counts(self) -> NDArray[np.int64]:
+        """Votes of each learner for each class, (d, K)."""
+        counts = np.empty((self.n_learners, self.n_classes), np.int64)
+        for j in range(self.n_learners):
+            counts[j] = np.bincount(self.codes[:, j] + 1, minlength=self.n_classes + 1)[1:]
+        return counts
+
+    @property
+    def constant_learners(self) -> tuple[str, ...]:
+        """Learners that voted at least twice and always for the same class."""
+        counts = self.class_counts
+        constant = ((counts > 0).sum(axis=1) == 1) & (counts.sum(axis=1) >= 2)
+        return tuple(name for name, is_constant in zip(self.learners, constant, strict=True) if is_constant)
+
+    @cached_property
+    def identical_learners(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of learners whose votes are the same on every row (silent learners left out)."""
+        groups: dict[bytes, list[str]] = {}
+        for j, name in enumerate(self.learners):
+            if self.learner_coverage[j] > 0:
+                groups.setdefault(hashlib.sha256(self.codes[:, j].tobytes()).digest(), []).append(name)
+        return tuple(tuple(group) for group in groups.values() if len(group) > 1)
+
+    @cached_property
+    def content_hash(self) -> str:
+        """SHA-256 over everything in here, truth and ids included: equal contents, equal hash."""
+        digest = hashlib.sha256(
+            json.dumps(
+                [
+                    self.codes.shape,
+                    self.learners,
+                    [repr(label) for label in self.classes.tolist()],
+                    [repr(label) for label in self.truth_only.tolist()],
+                    self.truth is not None,
+                    self.soft is not None,
+                ]
+            ).encode()
+        )
+        for array in (self.codes, self.truth, self.soft, _id_hashes(self.ids)):
+            if array is not None:
+                digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
+
+    def one_hot_batches(
+        self, batch_size: int, dtype: DTypeLike = np.float32
+    ) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
+        """Yield ``(rows, (b, d, K) one-hot votes)`` batch by batch; missing votes are zero vectors."""
+        for start in range(0, self.n_rows, batch_size):
+            rows = slice(start, min(start + batch_size, self.n_rows))
+            yield rows, one_hot(self.codes[rows], self.n_classes, dtype)
+
+
+def one_hot(codes: NDArray[np.integer[Any]], n_classes: int, dtype: DTypeLike = np.float32) -> NDArray[Any]:
+    """Return (b, d) class codes as (b, d, K) one-hot votes, zero vectors where the code is -1."""
+    encoded = np.zeros((*codes.shape, n_classes), dtype)
+    np.put_along_axis(encoded, np.maximum(codes, 0)[..., None].astype(np.intp), (codes >= 0)[..., None], axis=-1)
+    return encoded
+
+
+def majority_vote(codes: NDArray[np.integer[Any]]) -> MajorityVote:
+    """Return the most frequent code of every row of an (n, d) array.
+
+    Each row is sorted and scanned once for its longest run, so the cost does not depend on K.
+    """
+    n = len(codes)
+    label = np.full(n, NO_VOTE, np.int32)
+    support = np.zeros(n, np.int32)
+    tied = np.zeros(n, bool)
+    for start in range(0, n, _CHUNK):
+        rows = slice(start, start + _CHUNK)
+        ordered = np.ascontiguousarray(np.sort(codes[rows], axis=1).T)  # (d, b): one sorted vote after the other
+        best, run = support[rows], np.zeros(ordered.shape[1], np.int32)
+        previous = np.full_like(run, NO_VOTE)
+        for vote in ordered:
+            run = np.where(vote == previous, run + 1, 1) * (vote != NO_VOTE)
+            longer = run > best  # ascending votes: an equal run later on never replaces the lower class
+            tied[rows] = (tied[rows] & ~longer) | ((run == best) & (run > 0) & (vote != label[rows]))
+            label[rows] = np.where(longer, vote, label[rows])
+            best[:] = np.maximum(best, run)
+            previous = vote
+    return MajorityVote(label, support, tied)
+
+
+# ---------------------------------------------------------------------- invariants
+
+
+def _check_classes(classes: NDArray[Any]) -> None:
+    if len(classes) < 2:
+        seen = f"only the class {classes[0]!r}" if len(classes) else "no class at all"
+        raise InputError(f"The votes hold {seen}; there is nothing to fuse with fewer than two classes.")
+    if len(classes) > MAX_CLASSES:
+        raise InputError(f"{len(classes):,} classes are more than the {MAX_CLASSES:,} that can be handled.")
+    if len(set(classes.tolist())) != len(classes):
+        raise InputError(f"The class {_first_repeated(classes.tolist())!r} is listed twice.")
+
+
+def _as_codes(codes: ArrayLike, n_classes: int, learners: Sequence[str]) -> NDArray[np.int32]:
+    array = np.asarray(codes)
+    if array.ndim != 2:
+        raise InputError(f"Votes must have the shape (rows, learners); this array has shape {array.shape}.")
+    if not np.issubdtype(array.dtype, np.integer):
+        raise InputError(f"Class codes must be integers, not {array.dtype}; use Votes.from_labels for labels.")
+    if array.size and (array.min() < NO_VOTE or array.max() >= n_classes):
+        row, learner = np.argwhere((array < NO_VOTE) | (array >= n_classes))[0]
+        name = learners[learner] if learner < len(learners) else f"number {learner + 1}"
+        raise InputError(
+            f"Learner {name!r} votes for class code {array[row, learner]} in row {row + 1}; "
+            f"codes go from 0 to {n_classes - 1}, and -1 means no vote."
+        )
+    return array.astype(np.int32, copy=False)
+
+
+def _check_learners(learners: Sequence[str], expected: int) -> tuple[str, ...]:
+    names = tuple(str(name) for name in learners)
+    if len(names) != expected:
+        raise InputError(f"There are {expected} columns of votes but {len(names)} learner names.")
+    if not names:
+        raise InputError("There is no learner: at least one column of votes is needed.")
+    if len(set(names)) != len(names):
+        raise InputError(f"Two learners are named {_first_repeated(names)!r}; give each its own name.")
+    if not all(names):
+        raise InputError(f"Learner number {names.index('') + 1} has an empty name.")
+    return names
+
+
+def _as_ids(ids: Any, n_rows: int) -> pd.Index:
+    if ids is None:
+        return pd.RangeIndex(n_rows)
+    index = ids if isinstance(ids, pd.Index) else pd.Index(ids)
+    if len(index) != n_rows:
+        raise InputError(f"There are {n_rows:,} rows of votes but {len(index):,} ids.")
+    return index
+
+
+def _id_hashes(ids: pd.Index) -> NDArray[Any]:
+    values = ids.to_numpy()
+    if values.dtype.kind in "iu":
+        return values.astype(np.int64)
+    return pd.util.hash_array(ids.astype(str).to_numpy(dtype=object), categorize=False)
+
+
+def _as_truth(truth: ArrayLike, n_rows: int, n_labels: int) -> NDArray[np.int32]:
+    array = np.asarray(truth)
+    if array.shape != (n_rows,):
+        raise InputError(f"The truth must have one entry for each of the {n_rows:,} rows; it has shape {array.shape}.")
+    if not np.issubdtype(array.dtype, np.integer):
+        raise InputError(f"Truth codes must be integers, not {array.dtype}; use Votes.from_labels for labels.")
+    if n_rows and (array.min() < -1 or array.max() >= n_labels):
+        row = int(np.argmax((array < -1) | (array >= n_labels)))
+        raise InputError(f"The truth of row {row + 1} is {array[row]}; codes go from -1 (unknown) to {n_labels - 1}.")
+    return array.astype(np.int32, copy=False)
+
+
+def _default_learners(n_learners: int) -> tuple[str, ...]:
+    return tuple(f"learner_{j + 1}" for j in range(n_learners))
+
+
+def _first_repeated(values: Sequence[Any]) -> Any:
+    return next(value for position, value in enumerate(values) if value in values[:position])
