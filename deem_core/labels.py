@@ -25,6 +25,7 @@ MAX_CLASSES = 5_000
 MAX_SPELLINGS = 4 * MAX_CLASSES
 """A column with more distinct cells than this is not looked at as labels at all."""
 
+_CHUNK = 1 << 14
 _INTEGER = r"^\+?(-?(?:0|[1-9][0-9]*))(?:\.0*)?$"
 _DECIMAL = r"^\+?(-?(?:0|[1-9][0-9]*)?\.[0-9]*[1-9])0*$"
 _SCIENTIFIC = r"^[+-]?(?:0|[1-9][0-9]*)?(?:\.[0-9]*)?[eE][+-]?[0-9]{1,2}$"
@@ -114,6 +115,13 @@ def is_whole_number(key: str) -> bool:
     return _DIGITS.fullmatch(key) is not None
 
 
+def encode(texts: pa.ChunkedArray) -> pa.DictionaryArray:
+    """Return a column of text as indices into its distinct cells, in one piece."""
+    texts = texts.unify_dictionaries() if pa.types.is_dictionary(texts.type) else texts.dictionary_encode()
+    chunks = texts.chunks or [pa.array([], texts.type)]
+    return pa.DictionaryArray.from_arrays(pa.concat_arrays([chunk.indices for chunk in chunks]), chunks[0].dictionary)
+
+
 @dataclass(frozen=True)
 class LabelColumn:
     """A column of text as indices into its distinct spellings.
@@ -142,11 +150,8 @@ class LabelColumn:
 
     @classmethod
     def from_text(cls, name: str, texts: pa.ChunkedArray) -> LabelColumn:
-        """Encode a column of text; one pass in Arrow, then work on the distinct cells only."""
-        encoded = texts.dictionary_encode().combine_chunks()
-        if isinstance(encoded, pa.ChunkedArray):  # an empty table combines to no chunk
-            encoded = pa.concat_arrays(encoded.chunks) if encoded.num_chunks else pa.array([], pa.string())
-            encoded = encoded.dictionary_encode()
+        """Encode a column of text, dictionary-encoded or not; then work on the distinct cells only."""
+        encoded = encode(texts)
         indices = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
         dictionary = encoded.dictionary
         if len(dictionary) > MAX_SPELLINGS:
@@ -195,6 +200,13 @@ class Coding:
     merged: dict[str, tuple[str, ...]]
     minus_one_is_missing: bool
 
+    @property
+    def missing_minus_one(self) -> dict[str, int]:
+        """The part of ``missing`` that the -1 rule accounts for."""
+        if not self.minus_one_is_missing:
+            return {}
+        return {spelling: count for spelling, count in self.missing.items() if canonical_text(spelling) == "-1"}
+
 
 def code_columns(
     columns: Sequence[LabelColumn], missing: MissingRule | Collection[str] = DEFAULT, extra: Sequence[str] = ()
@@ -225,10 +237,12 @@ def code_columns(
             f"column {widest.name!r} alone has {len(set(widest.keys)):,}. It is probably an id or a text: leave it out."
         )
     index = {key: code for code, key in enumerate(keys)}
+    lookups = [np.array([index.get(key, -1) for key in column.keys], np.int32) for column in columns]
     codes = np.empty((n, len(columns)), np.int32)
-    for j, column in enumerate(columns):
-        lookup = np.fromiter((index.get(key, -1) for key in column.keys), np.int32, len(column.keys))
-        codes[:, j] = lookup[column.indices]
+    for start in range(0, n, _CHUNK):  # blocks of rows keep the strided writes in the cache
+        rows = slice(start, start + _CHUNK)
+        for j, column in enumerate(columns):
+            codes[rows, j] = lookups[j][column.indices[rows]]
     preferred = {key: _preferred(spellings[key]) for key in keys}
     return Coding(
         codes=codes,

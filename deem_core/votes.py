@@ -111,10 +111,7 @@ class Votes:
 
     def _freeze(self, **fields: Any) -> None:
         for name, value in fields.items():
-            if isinstance(value, np.ndarray):
-                value = value.view()
-                value.flags.writeable = False
-            object.__setattr__(self, name, value)
+            object.__setattr__(self, name, _read_only(value) if isinstance(value, np.ndarray) else value)
 
     def _changed(self, **fields: Any) -> Votes:
         """Return Votes with some fields replaced, trusting that they keep the invariants."""
@@ -411,6 +408,12 @@ def majority_vote(codes: NDArray[np.integer[Any]]) -> MajorityVote:
 
 
 # ---------------------------------------------------------------------- invariants
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _check_classes(classes: NDArray[Any]) -> None:

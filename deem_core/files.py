@@ -1,0 +1,57 @@
+"""Files are written whole or not at all, and what goes wrong is said in a sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from deem_core.errors import InputError
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file for writing that takes its name only once everything is in it.
+
+    Raises
+    ------
+    InputError
+        If the folder is not there, the name is a folder's, or the disk refuses.
+    """
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise InputError(f"The folder {str(target.parent)!r} does not exist; create it first.")
+    if target.is_dir():
+        raise InputError(f"{str(target)!r} is a folder; give the name of a file.")
+    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")  # same folder, so that the move is atomic
+    try:
+        with part.open("xb") as stream:
+            yield stream
+        part.replace(target)
+    except OSError as error:
+        raise InputError(f"{str(target)!r} could not be written: {error.strerror or error}.") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def write_json(content: Any, path: str | os.PathLike[str]) -> None:
+    """Write plain values as JSON; numbers that are not finite become null."""
+    text = json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False)
+    with whole_file(path) as stream:
+        stream.write(f"{text}\n".encode())
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    if hasattr(value, "tolist"):  # NumPy arrays and scalars
+        return _finite(value.tolist())
+    if isinstance(value, float) and value - value != 0:
+        return None
+    return value

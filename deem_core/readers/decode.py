@@ -1,0 +1,227 @@
+"""Bytes in, clean UTF-8 out: opens files and buffers, unpacks gzip, finds the encoding, refuses what is no table."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import re
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from deem_core.errors import InputError
+
+MAX_BYTES = 16 << 30
+"""Unpacked size beyond which a compressed file is taken for a decompression bomb."""
+
+_CHUNK = 1 << 24
+_SIGNATURES = (  # how files begin that are not tables, and what to do with them
+    (b"\xd0\xcf\x11\xe0", "an old Excel or Office file", "Open it and save it as CSV (UTF-8)."),
+    (b"%PDF", "a PDF document", "Export the table as CSV."),
+    (b"BZh", "compressed with bzip2", "Unpack it, or compress it with gzip."),
+    (b"\xfd7zXZ", "compressed with xz", "Unpack it, or compress it with gzip."),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd", "Unpack it, or compress it with gzip."),
+    (b"7z\xbc\xaf", "a 7-Zip archive", "Unpack it and bring the CSV inside."),
+    (b"SQLite format 3", "an SQLite database", "Export the table as CSV."),
+    (b"\x93NUMPY", "a NumPy array file", "Save it as CSV, or use Votes.from_labels in Python."),
+    (b"\x89PNG", "a picture", "Bring a CSV, TSV or Parquet file."),
+    (b"ARROW1", "an Arrow file", "Save it as Parquet or CSV."),
+)
+_CONTROL = re.compile(rb"[\x01-\x08\x0b\x0e-\x1f\x7f]")
+_MARKUP = re.compile(rb"\s*<(?:!doctype html|html|\?xml)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Raw:
+    """A file's bytes, unpacked."""
+
+    name: str
+    data: bytes
+    compression: str | None
+
+    @property
+    def is_parquet(self) -> bool:
+        """Whether this is a Parquet file, whatever it is called."""
+        return self.data[:4] == b"PAR1"
+
+
+@dataclass(frozen=True)
+class Text:
+    """A file's text as UTF-8 bytes without byte order mark.
+
+    Attributes
+    ----------
+    data : bytes
+    encoding : str
+        What it was.
+    doubt : str
+        A sentence if the encoding is a guess, else empty.
+    """
+
+    data: bytes
+    encoding: str
+    doubt: str = ""
+
+
+def load(source: Any) -> Raw:
+    """Read a path, bytes, or a binary or text buffer, and unpack gzip."""
+    name, data = _read_all(source)
+    if not data:
+        raise InputError(f"{name} is empty: it has no bytes at all. Bring a CSV, TSV or Parquet file with a header.")
+    if data[:2] == b"\x1f\x8b":
+        return Raw(name, _gunzip(name, data), "gzip")
+    return Raw(name, data, None)
+
+
+def decode(raw: Raw) -> Text:
+    """Return the text of a file in UTF-8; refuse files that are not text."""
+    _refuse_foreign(raw)
+    data = raw.data
+    for mark, encoding in (
+        (codecs.BOM_UTF32_LE, "utf-32"),
+        (codecs.BOM_UTF16_LE, "utf-16"),
+        (codecs.BOM_UTF16_BE, "utf-16"),
+    ):
+        if data.startswith(mark):
+            return Text(_transcode(raw, encoding), encoding.upper())
+    if data.startswith(codecs.BOM_UTF8):
+        data = data[len(codecs.BOM_UTF8) :]
+        encoding = "UTF-8 with byte order mark"
+    else:
+        encoding = "UTF-8"
+    if b"\0" in data:
+        wide = _unmarked_utf16(data)
+        if wide is None:
+            line = data.count(b"\n", 0, data.index(b"\0")) + 1
+            raise InputError(
+                f"{raw.name} holds NUL bytes (first on line {line:,}), so it is binary or damaged. "
+                "Export it again as CSV (UTF-8)."
+            )
+        return Text(_transcode(raw, wide), wide.upper(), "The file has no byte order mark; UTF-16 was guessed.")
+    _refuse_binary(raw.name, data)
+    bad = _first_invalid_utf8(data)
+    if bad is None:
+        return Text(data, encoding)
+    line = data.count(b"\n", 0, bad) + 1
+    return _as_latin(data, line)
+
+
+def _read_all(source: Any) -> tuple[str, bytes]:
+    if isinstance(source, (str, os.PathLike)):
+        path = Path(source)
+        try:
+            return path.name, path.read_bytes()
+        except FileNotFoundError:
+            raise InputError(f"There is no file {str(path)!r}. Check the path.") from None
+        except IsADirectoryError:
+            raise InputError(f"{str(path)!r} is a folder. Name a file in it.") from None
+        except OSError as error:
+            raise InputError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from None
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return "<bytes>", bytes(source)
+    return _read_buffer(source)
+
+
+def _read_buffer(buffer: IO[Any]) -> tuple[str, bytes]:
+    if not hasattr(buffer, "read"):
+        raise InputError(f"Cannot read from {type(buffer).__name__}: give a path, bytes or an open file.")
+    if hasattr(buffer, "seek") and not (hasattr(buffer, "seekable") and not buffer.seekable()):
+        buffer.seek(0)
+    content = buffer.read()
+    name = getattr(buffer, "name", None)
+    name = Path(name).name if isinstance(name, str) and name else "<buffer>"
+    return name, content.encode() if isinstance(content, str) else content
+
+
+def _gunzip(name: str, data: bytes) -> bytes:
+    """Unpack gzip members one after the other, with a ceiling on the size."""
+    out = io.BytesIO()
+    rest = data
+    while rest[:2] == b"\x1f\x8b":
+        member = zlib.decompressobj(wbits=31)
+        while not member.eof:
+            try:
+                piece = member.decompress(rest, _CHUNK)
+            except zlib.error:
+                raise InputError(f"{name} is a damaged gzip file. Compress it again.") from None
+            rest = member.unconsumed_tail
+            out.write(piece)
+            if out.tell() > MAX_BYTES:
+                raise InputError(f"{name} unpacks to more than {MAX_BYTES >> 30} GiB; it will not be read.")
+            if not piece and not rest and not member.eof:
+                raise InputError(f"{name} is a gzip file that ends too early. Copy or compress it again.")
+        rest = member.unused_data
+    if not out.tell():
+        raise InputError(f"{name} is empty: the gzip file holds no bytes.")
+    return out.getvalue()
+
+
+def _refuse_foreign(raw: Raw) -> None:
+    head = raw.data[:4096]
+    if head[:4] == b"PK\x03\x04":
+        if b"xl/" in raw.data or b"[Content_Types].xml" in head:
+            raise InputError(
+                f"{raw.name} is an Excel workbook, whatever its name says. Open it and save it as CSV (UTF-8)."
+            )
+        raise InputError(f"{raw.name} is a zip archive. Unpack it and bring the CSV inside.")
+    for signature, what, advice in _SIGNATURES:
+        if head.startswith(signature):
+            raise InputError(f"{raw.name} is {what}, not a table. {advice}")
+    if _MARKUP.match(head):
+        raise InputError(f"{raw.name} is a web page or XML, not a table. Download the CSV itself.")
+    if re.match(rb"\s*(?:\{\s*\"|\[\s*[\[{])", head):
+        raise InputError(f"{raw.name} is JSON, not a table. Save it as CSV with one column per learner.")
+
+
+def _refuse_binary(name: str, data: bytes) -> None:
+    sample = data[: 1 << 20]
+    controls = len(_CONTROL.findall(sample))
+    if controls > 0.001 * len(sample) + 1:
+        raise InputError(
+            f"{name} is binary, not text ({controls:,} control characters near its start). "
+            "Bring a CSV, TSV or Parquet file."
+        )
+
+
+def _first_invalid_utf8(data: bytes) -> int | None:
+    """Return where UTF-8 breaks, without holding the decoded text."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for start in range(0, len(data), _CHUNK):
+        pending = len(decoder.getstate()[0])
+        try:
+            decoder.decode(data[start : start + _CHUNK], final=start + _CHUNK >= len(data))
+        except UnicodeDecodeError as error:
+            return start - pending + error.start
+    return None
+
+
+def _unmarked_utf16(data: bytes) -> str | None:
+    """Guess UTF-16 without a mark: mostly ASCII text has its zeros on one side of every pair."""
+    sample = data[:4096]
+    even, odd = sample[::2].count(0), sample[1::2].count(0)
+    if odd > 0.4 * len(sample[1::2]) and even == 0:
+        return "utf-16-le"
+    if even > 0.4 * len(sample[::2]) and odd == 0:
+        return "utf-16-be"
+    return None
+
+
+def _transcode(raw: Raw, encoding: str) -> bytes:
+    try:
+        return raw.data.decode(encoding).encode()
+    except UnicodeDecodeError:
+        raise InputError(
+            f"{raw.name} looks like {encoding.upper()} text but is damaged. Export it again as CSV (UTF-8)."
+        ) from None
+
+
+def _as_latin(data: bytes, line: int) -> Text:
+    """Read the last resort: Windows-1252, which is Latin-1 with printable signs for its unused codes."""
+    try:
+        text, encoding = data.decode("cp1252"), "Windows-1252 (Latin-1)"
+    except UnicodeDecodeError:
+        text, encoding = data.decode("latin-1"), "Latin-1"
+    doubt = f"The file is not valid UTF-8 (line {line:,}), so it was read as {encoding}: check the accented letters."
+    return Text(text.encode(), encoding, doubt)

@@ -1,0 +1,295 @@
+"""Long files: one answer per row (task, worker, label), turned into one row per task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from deem_core.coding import as_label_array
+from deem_core.errors import InputError
+from deem_core.labels import LabelColumn, MissingRule, canonical, code_columns, encode
+from deem_core.readers import roles
+from deem_core.readers.report import Notebook, listing, plural
+from deem_core.readers.request import Request
+from deem_core.readers.source import Source, open_source
+from deem_core.readers.wide import code_truth_texts, note_coding, refuse_hopeless, refuse_too_few, text_index
+from deem_core.votes import Votes
+
+MAX_CELLS = 4_000_000_000
+"""Largest tasks × workers table that is built (16 GB of codes)."""
+
+
+@dataclass(frozen=True)
+class LongColumns:
+    """The columns of a long file by role."""
+
+    task: str
+    worker: str
+    label: str
+    truth: str | None
+
+
+@dataclass(frozen=True)
+class Names:
+    """Repeated names as codes: ``codes (m,)`` into ``names``, in order of first appearance; -1 for empty."""
+
+    codes: NDArray[np.int32]
+    names: pa.Array
+    keys: pa.Array
+
+
+def find_columns(columns: Sequence[str], id: str | None, truth: str | None) -> LongColumns | None:
+    """Return the roles of a long file's columns by their names, None if one is not there."""
+    taken = {name for name in (id, truth) if name is not None}
+    task = id or next(iter(roles.matches((c for c in columns if c not in taken), roles.TASK_NAMES)), None)
+    worker = next(iter(roles.matches((c for c in columns if c not in {*taken, task}), roles.WORKER_NAMES)), None)
+    label = next(iter(roles.matches((c for c in columns if c not in {*taken, task, worker}), roles.LABEL_NAMES)), None)
+    if task is None or worker is None or label is None:
+        return None
+    used = {*taken, task, worker, label}
+    found = truth or next(iter(roles.matches((c for c in columns if c not in used), roles.TRUTH_NAMES)), None)
+    return LongColumns(task, worker, label, found)
+
+
+def looks_long(source: Source, found: LongColumns | None) -> bool:
+    """Tell a long file from a wide one that has a column named like a worker: tasks come up again and again."""
+    if found is None:
+        return False
+    if source.table.num_columns <= 4:
+        return True
+    return bool(len(encode(source.table[found.task]).dictionary) < source.table.num_rows)
+
+
+def read_long(request: Request, found: LongColumns) -> Votes:
+    """Return the votes of a long file, one row per task in order of first appearance."""
+    source, notebook = request.source, request.notebook
+    _note_columns(request, found)
+    tasks, workers = encode_names(source.table[found.task]), encode_names(source.table[found.worker])
+    chosen = _choose_workers(request, workers)
+    column = LabelColumn.from_text(found.label, source.table[found.label])
+    if column.too_many:
+        raise InputError(
+            f"The label column {found.label!r} holds {column.n_spellings:,} different values; "
+            "it is not a column of labels."
+        )
+    coding = code_columns([column], request.rule)
+    note_coding(coding, notebook)
+    _note_nameless(tasks, workers, notebook)
+    # A task whose answers are all missing is still a row, so that it comes back when labels are exported.
+    rows = _rows_of_tasks(tasks.codes)
+    names = [name for name, keep in zip(workers.names.to_pylist(), chosen[:-1] >= 0, strict=True) if keep]
+    refuse_too_few(source, names, notebook)
+    _refuse_hopeless_size(source, found, len(coding.classes), len(rows.task_at), len(names))
+    refuse_hopeless(source, [], coding)
+    worker_of = chosen[workers.codes]  # -1 where the worker is empty or left out
+    answered = (tasks.codes >= 0) & (worker_of >= 0) & (coding.codes[:, 0] >= 0)
+    codes = np.full((len(rows.task_at), len(names)), -1, np.int32)
+    _fill_last(codes, rows.row_of[answered], worker_of[answered], coding.codes[answered, 0], notebook)
+    truth, only = _truth_of_tasks(request, found, rows, coding.keys)
+    return Votes(
+        codes=codes,
+        classes=as_label_array(coding.classes),
+        learners=tuple(names),
+        ids=text_index(tasks.names.take(pa.array(rows.task_at))),
+        truth=truth,
+        truth_only=only,
+    )
+
+
+def _note_columns(request: Request, found: LongColumns) -> None:
+    notebook = request.notebook
+    for role, column in (("id", found.task), ("worker", found.worker), ("label", found.label), ("truth", found.truth)):
+        if column is not None:
+            notebook.roles[column] = role
+    notebook.add(
+        "understood",
+        f"Each row is one answer: task in {found.task!r}, worker in {found.worker!r}, label in {found.label!r}.",
+    )
+    for name in request.source.columns:
+        if name not in notebook.roles:
+            notebook.leave_out(name, "a long file needs only task, worker, label and truth.")
+
+
+def _refuse_hopeless_size(source: Source, found: LongColumns, n_classes: int, n_tasks: int, n_workers: int) -> None:
+    if n_tasks * n_workers > MAX_CELLS:
+        raise InputError(
+            f"{n_tasks:,} tasks × {n_workers:,} workers are too many cells to fuse at once. "
+            "Split the file, or leave out workers with few answers."
+        )
+    if n_classes > n_tasks:
+        raise InputError(
+            f"{source.name} has more classes ({n_classes:,}) than tasks ({n_tasks:,}): "
+            f"column {found.label!r} is probably an id or a text, not labels."
+        )
+
+
+def encode_names(texts: pa.ChunkedArray) -> Names:
+    """Return names as codes; `` 1 ``, ``1`` and ``1.0`` are one name, spelled as it came first."""
+    encoded = encode(texts)
+    spelled = encoded.dictionary
+    keys = canonical(spelled).dictionary_encode()  # distinct spellings → distinct names
+    name_of = keys.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+    first = np.full(len(keys.dictionary), -1, np.int64)
+    first[name_of[::-1]] = np.arange(len(name_of))[::-1]
+    empty = pc.index(keys.dictionary, "").as_py()
+    codes = name_of[encoded.indices.to_numpy(zero_copy_only=False)]
+    if empty >= 0:
+        codes = np.where(codes == empty, -1, codes)
+    names = pc.utf8_trim_whitespace(spelled.take(pa.array(first)))
+    return Names(codes.astype(np.int32), names, keys.dictionary)
+
+
+def _choose_workers(request: Request, workers: Names) -> NDArray[np.int32]:
+    """Return (names + 1,) the learner index of each worker, -1 if left out; the last entry serves code -1."""
+    names, learners, ignore = workers.names.to_pylist(), request.learners, request.ignore
+    if learners is not None:
+        unknown = [name for name in learners if name not in names]
+        if unknown:
+            raise InputError(f"There is no worker {unknown[0]!r} in the file; its workers are {listing(names)}.")
+    wanted = [bool(name) and (learners is None or name in learners) and name not in ignore for name in names]
+    left_out = [name for name, keep in zip(names, wanted, strict=True) if name and not keep]
+    if left_out:
+        request.notebook.add("left out", f"Workers {listing(left_out)} were left out, as asked.", count=len(left_out))
+    index = np.full(len(names) + 1, -1, np.int32)
+    index[:-1][wanted] = np.arange(sum(wanted))
+    return index
+
+
+@dataclass(frozen=True)
+class _Rows:
+    row_of: NDArray[np.int64]  # (m,) row of each answer's task, -1 for an empty task
+    task_at: NDArray[np.int64]  # (n,) task code of each row
+    first: NDArray[np.int64]  # (n,) first answer of each row
+
+
+def _rows_of_tasks(task_codes: NDArray[np.int32]) -> _Rows:
+    seen, first = np.unique(task_codes, return_index=True)
+    seen, first = seen[seen >= 0], first[seen >= 0]
+    order = np.argsort(first)
+    row_of_task = np.full(int(task_codes.max(initial=-1)) + 2, -1, np.int64)
+    row_of_task[seen[order]] = np.arange(len(seen))
+    return _Rows(row_of_task[task_codes], seen[order].astype(np.int64), first[order].astype(np.int64))
+
+
+def _note_nameless(tasks: Names, workers: Names, notebook: Notebook) -> None:
+    nameless = (tasks.codes < 0) | (workers.codes < 0)
+    if nameless.any():
+        notebook.add(
+            "left out",
+            f"Left out {plural(int(nameless.sum()), 'answer')} without a task or worker",
+            count=int(nameless.sum()),
+            rows=np.flatnonzero(nameless),
+        )
+
+
+def _fill_last(
+    codes: NDArray[np.int32],
+    rows: NDArray[np.int64],
+    workers: NDArray[np.int32],
+    labels: NDArray[np.int32],
+    notebook: Notebook,
+) -> None:
+    """Write answers into (n, d) codes; of several by one worker on one task the last one counts."""
+    flat = codes.reshape(-1)
+    cells = rows * codes.shape[1] + workers
+    distinct, last = np.unique(cells[::-1], return_index=True)
+    flat[distinct] = labels[::-1][last]
+    repeated = len(cells) - len(distinct)
+    if repeated:
+        changed = int((flat[cells] != labels).sum())
+        notebook.add(
+            "changed",
+            f"Dropped {plural(repeated, 'repeated answer')} of a worker on a task: the last one counts "
+            f"({changed:,} of those dropped differ from it).",
+            count=repeated,
+        )
+
+
+def _truth_of_tasks(
+    request: Request, found: LongColumns, rows: _Rows, class_keys: Sequence[str]
+) -> tuple[NDArray[np.int32] | None, NDArray[np.object_]]:
+    """Return the truth of every task from a column that repeats it with each answer."""
+    if found.truth is None:
+        return None, np.empty(0, object)
+    source, notebook = request.source, request.notebook
+    quiet = Notebook()  # its notes would count answers, not tasks
+    codes, only = code_truth_texts(found.truth, source.table[found.truth], class_keys, request.rule, quiet)
+    if codes is None:
+        notebook.notes.extend(quiet.notes)
+        return None, only
+    known = (codes >= 0) & (rows.row_of >= 0)
+    truth = np.full(len(rows.task_at), -1, np.int32)
+    truth[rows.row_of[known]] = codes[known]
+    conflict = known & (truth[np.maximum(rows.row_of, 0)] != codes)
+    if conflict.any():
+        at = int(np.argmax(conflict))
+        raise InputError(
+            f"The truth column {found.truth!r} gives two different labels for the task in row {at + 1:,} of "
+            f"{source.name} ({source.table[found.task][at].as_py()!r}). Mend it, or ignore the column."
+        )
+    notebook.add(
+        "understood",
+        f"Column {found.truth!r} is taken as the truth of {plural(int((truth >= 0).sum()), 'task')}; "
+        "it is for evaluation only and never used in training.",
+        column=found.truth,
+    )
+    return truth, only
+
+
+def read_truth_file(
+    file: Any, ids: pd.Index, class_keys: Sequence[str], rule: MissingRule, notebook: Notebook
+) -> tuple[NDArray[np.int32] | None, NDArray[np.object_]]:
+    """Return truth codes (n,) for rows named ``ids`` from a second file of task and truth."""
+    source = open_source(file, Notebook())
+    columns = source.columns
+    if len(columns) < 2:
+        raise InputError(f"{source.name} needs two columns, the task and its true label; it has {listing(columns)}.")
+    task = next(iter(roles.matches(columns, roles.TASK_NAMES)), columns[0])
+    rest = [name for name in columns if name != task]
+    label = next(iter(roles.matches(rest, (*roles.TRUTH_NAMES, *roles.LABEL_NAMES))), rest[0])
+    tasks = encode_names(source.table[task])
+    column = _last_truth_per_task(source, tasks, task, label)
+    keys = canonical(pa.array(ids.astype(str), pa.string()))
+    at = pc.index_in(keys, value_set=tasks.keys)
+    matched = pc.fill_null(at, -1).to_numpy(zero_copy_only=False)
+    texts = pa.chunked_array([pc.fill_null(column.take(at), "")])
+    known_rows = int((matched >= 0).sum())
+    if known_rows == 0:
+        raise InputError(
+            f"None of the tasks in {source.name} (column {task!r}) is among the tasks of the votes. "
+            "Is it the right file, and are the ids spelled alike?"
+        )
+    unused = len(tasks.keys) - len(np.unique(matched[matched >= 0]))
+    notebook.add(
+        "understood",
+        f"The truth of {known_rows:,} of {plural(len(ids), 'row')} comes from column {label!r} of {source.name}; "
+        "it is for evaluation only and never used in training.",
+        count=known_rows,
+    )
+    if unused:
+        notebook.add("left out", f"{plural(unused, 'task')} of {source.name} not among the votes' tasks.", count=unused)
+    return code_truth_texts(label, texts, class_keys, rule, notebook)
+
+
+def _last_truth_per_task(source: Source, tasks: Names, task: str, label: str) -> pa.Array:
+    """Return the true label of each distinct task; two different ones for a task are refused."""
+    labels = pa.concat_arrays(source.text(label).chunks)
+    keys = canonical(labels).dictionary_encode().indices.to_numpy(zero_copy_only=False)
+    named = np.flatnonzero(tasks.codes >= 0)
+    row_of = np.full(len(tasks.names), -1, np.int64)
+    row_of[tasks.codes[named]] = named
+    differs = keys[row_of[tasks.codes[named]]] != keys[named]
+    if differs.any():
+        at = int(named[np.argmax(differs)])
+        raise InputError(
+            f"{source.name} gives two different true labels for the task {source.table[task][at].as_py()!r} "
+            f"(one in row {at + 1:,}). Keep one of them."
+        )
+    return labels.take(pa.array(row_of, mask=row_of < 0))

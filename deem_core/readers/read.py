@@ -1,0 +1,250 @@
+"""One door for all files: find the layout, read the votes, and say what was done."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from deem_core.errors import InputError
+from deem_core.labels import DEFAULT, MissingRule, canonical_text
+from deem_core.readers import long, roles, soft, wide
+from deem_core.readers.parse import DELIMITERS
+from deem_core.readers.report import Notebook, Report, listing, plural
+from deem_core.readers.request import Request
+from deem_core.readers.source import Source, open_source
+from deem_core.votes import Votes
+
+Layout = Literal["auto", "wide", "long", "soft"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A file read: the votes, the report of how, and the original cells.
+
+    Attributes
+    ----------
+    votes : Votes
+    report : Report
+    source : Source
+        Every original cell as text, so that an export can give it back exactly as it was.
+    """
+
+    votes: Votes
+    report: Report
+    source: Source
+
+
+def read_votes(file: Any, **options: Any) -> Votes:
+    """Return the votes of a file; the options are those of `read`."""
+    return read(file, **options).votes
+
+
+def read(  # noqa: PLR0917  # a public contract, and most callers name the options
+    path_or_buffer: Any,
+    layout: Layout = "auto",
+    id: str | None = None,
+    truth: str | None = None,
+    truth_file: Any = None,
+    learners: Sequence[str] | None = None,
+    ignore: Collection[str] = (),
+    missing: MissingRule | Collection[str] = DEFAULT,
+) -> Reading:
+    """Read votes from a CSV, TSV, semicolon or pipe file, gzip of these, or Parquet.
+
+    Parameters
+    ----------
+    path_or_buffer : path, bytes, or an open file
+    layout : "auto", "wide", "long" or "soft"
+        See docs/formats.md. Found from the columns by default.
+    id : str, optional
+        The column that names the rows (the task of a long file). Found by its name by default.
+    truth : str, optional
+        The column of true labels, for evaluation only. Found by its name by default.
+    truth_file : path, bytes or open file, optional
+        A second file of task and true label.
+    learners : sequence of str, optional
+        The learners to use: columns of a wide file, learners of a soft one, workers of a long one.
+        Columns named here are learners even if their labels do not look like it.
+    ignore : collection of str
+        Columns or learners to leave out.
+    missing : MissingRule or collection of str
+        Spellings that mean "no vote"; a plain collection replaces the default ones and the -1 rule.
+
+    Returns
+    -------
+    Reading
+
+    Raises
+    ------
+    InputError
+        One sentence that says what is wrong, where, and what to do.
+    """
+    if layout not in ("auto", "wide", "long", "soft"):
+        raise InputError(f"There is no layout {layout!r}; it is one of auto, wide, long and soft.")
+    rule = MissingRule.of(missing)
+    ignore = [ignore] if isinstance(ignore, str) else list(ignore)
+    learners = [learners] if isinstance(learners, str) else learners
+    notebook = Notebook()
+    source = open_source(path_or_buffer, notebook)
+    _note_file(source, notebook)
+    votes, found = _read_layout(Request(source, id, truth, learners, ignore, rule, notebook), layout)
+    if truth_file is not None:
+        votes = _with_truth_file(votes, truth_file, rule, notebook)
+    _note_votes(votes, notebook)
+    return Reading(votes, _report(found, source, votes, notebook), source)
+
+
+def _read_layout(request: Request, layout: Layout) -> tuple[Votes, str]:
+    """Return the votes and the layout they were read by."""
+    notebook, learners = request.notebook, request.learners
+    columns = _without_ignored(request)
+    _refuse_roles(request, columns)
+    if layout in ("auto", "long"):
+        triplet = _long_columns(request, columns, layout)
+        if triplet is not None:
+            return long.read_long(request, triplet), "long"
+    taken = {*(learners or ()), *(name for name in (request.id, request.truth) if name is not None)}
+    naming = _soft_naming(request, columns, taken, layout) if layout in ("auto", "soft") else None
+    soft_columns = set(naming.columns) if naming else set()
+    rest = [name for name in columns if name not in soft_columns]
+    truth = roles.find_truth(rest, request.truth, taken, notebook)
+    row_id = roles.find_id(rest, request.id, {*taken, truth or ""}, notebook)
+    request = replace(request, id=row_id, truth=truth)
+    rest = [name for name in rest if notebook.roles.get(name) is None]
+    if learners is not None:
+        known = list(naming.groups) if naming else []
+        roles.require([*request.source.columns, *known], learners, "learner")
+        rest = _only(rest, learners, notebook)
+        wide.refuse_too_few(request.source, [*known, *rest], notebook)
+    if naming is not None:
+        return soft.read_soft(request, naming, rest), "soft"
+    return wide.read_wide(request, rest), "wide"
+
+
+def _without_ignored(request: Request) -> list[str]:
+    kept = []
+    for name in request.source.columns:
+        if name in request.ignore:
+            request.notebook.leave_out(name, "you asked for it.")
+        elif request.notebook.roles.get(name) is None:
+            kept.append(name)
+    return kept
+
+
+def _long_columns(request: Request, columns: Sequence[str], layout: Layout) -> long.LongColumns | None:
+    triplet = long.find_columns(columns, request.id, request.truth)
+    if layout == "auto":
+        return triplet if long.looks_long(request.source, triplet) else None
+    if triplet is None and len(columns) == 3 and request.id is None and request.truth is None:
+        task, worker, label = columns  # by position, where the names tell nothing
+        triplet = long.LongColumns(task, worker, label, None)
+    if triplet is None:
+        raise InputError(
+            f"A long file needs columns for task, worker and label; {request.source.name} has {listing(columns)}. "
+            "Rename its columns to task, worker and label."
+        )
+    return triplet
+
+
+def _soft_naming(request: Request, columns: Sequence[str], taken: set[str], layout: Layout) -> soft.Naming | None:
+    """Return the soft columns, without learners that were not asked for or are to be ignored."""
+    free = [name for name in columns if name not in taken]
+    naming = soft.find_naming(request.source, free, request.rule)
+    if naming is None and layout == "soft":
+        named = soft.named_groups(free)
+        if named is None:
+            raise InputError(
+                "A soft file needs at least two columns named <learner>:<class> for a learner; "
+                f"{request.source.name} has {listing(columns)}."
+            )
+        naming = soft.read_values(request.source, named, request.rule)
+    if naming is None:
+        return None
+    groups = {}
+    for learner, group in naming.groups.items():
+        if learner in request.ignore or (request.learners is not None and learner not in request.learners):
+            for column in group.values():
+                request.notebook.leave_out(column, f"learner {learner!r} is not to be used.")
+        else:
+            groups[learner] = group
+    return replace(naming, groups=groups) if groups else None
+
+
+def _only(columns: Sequence[str], learners: Sequence[str] | None, notebook: Notebook) -> list[str]:
+    """Return the columns that the caller wants as learners, in the file's order."""
+    if learners is None:
+        return list(columns)
+    for name in columns:
+        if name not in learners:
+            notebook.leave_out(name, "it is not among the learners you listed.")
+    return [name for name in columns if name in learners]
+
+
+def _refuse_roles(request: Request, columns: Sequence[str]) -> None:
+    """Refuse roles for columns that are not there, and two roles for one column."""
+    for role, name in (("id", request.id), ("truth", request.truth)):
+        if name is None:
+            continue
+        roles.require(columns, [name], role)
+        if request.learners is not None and name in request.learners:
+            raise InputError(f"Column {name!r} cannot be both the {role} and a learner.")
+    if request.id is not None and request.id == request.truth:
+        raise InputError(f"Column {request.id!r} cannot be both the id and the truth.")
+
+
+def _with_truth_file(votes: Votes, truth_file: Any, rule: MissingRule, notebook: Notebook) -> Votes:
+    if votes.truth is not None:
+        raise InputError("The truth was given twice: by a column of the file and by a second file. Ignore one of them.")
+    keys = [canonical_text(str(label)) for label in votes.classes]
+    codes, only = long.read_truth_file(truth_file, votes.ids, keys, rule, notebook)
+    return Votes(votes.codes, votes.classes, votes.learners, votes.ids, codes, votes.soft, only)
+
+
+def _note_file(source: Source, notebook: Notebook) -> None:
+    size = f"{plural(source.table.num_rows, 'row')} and {plural(source.table.num_columns, 'column')}"
+    if source.delimiter is None:
+        notebook.add("understood", f"{source.name}: Parquet, {size}.")
+    else:
+        packed = ", gzip" if source.compression else ""
+        kind = f"{source.encoding}, separated by {DELIMITERS[source.delimiter]}{packed}"
+        notebook.add("understood", f"{source.name}: {kind}, {size}.")
+
+
+def _note_votes(votes: Votes, notebook: Notebook) -> None:
+    silent = (votes.votes_per_row == 0).nonzero()[0]
+    if len(silent):
+        notebook.add(
+            "warning",
+            f"{plural(len(silent), 'row')} without any vote: no label can be given",
+            count=len(silent),
+            rows=silent,
+        )
+
+
+def _report(layout: str, source: Source, votes: Votes, notebook: Notebook) -> Report:
+    held = source.table.nbytes + votes.codes.nbytes + (0 if votes.soft is None else votes.soft.nbytes)
+    return Report(
+        layout=layout,
+        encoding=source.encoding,
+        delimiter=source.delimiter,
+        compression=source.compression,
+        n_rows=votes.n_rows,
+        n_learners=votes.n_learners,
+        n_classes=votes.n_classes,
+        roles={name: notebook.roles.get(name, "ignored") for name in source.columns},
+        notes=tuple(notebook.notes),
+        held_bytes=int(held),
+        peak_bytes=_peak_bytes(),
+    )
+
+
+def _peak_bytes() -> int | None:
+    """Return the process's peak resident memory; None on Windows, which has no such call."""
+    try:
+        import resource  # noqa: PLC0415  # not there on Windows
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak if sys.platform == "darwin" else peak * 1024)

@@ -1,0 +1,133 @@
+"""The report of a reading: what was understood, what was changed, what was left out, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Kind = Literal["understood", "changed", "left out", "warning"]
+
+ROWS_SHOWN = 5
+"""How many row numbers a note carries at the most."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """One plain sentence about the file.
+
+    Attributes
+    ----------
+    kind : "understood", "changed", "left out" or "warning"
+    text : str
+    count : int, optional
+        Cells, rows or columns concerned.
+    rows : tuple of int
+        The first rows concerned, counted from 1 below the header.
+    column : str, optional
+    """
+
+    kind: Kind
+    text: str
+    count: int | None = None
+    rows: tuple[int, ...] = ()
+    column: str | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a reading understood, changed and left out, as fields and as sentences.
+
+    Attributes
+    ----------
+    layout : "wide", "long" or "soft"
+    encoding : str
+        How the bytes were read; "parquet" for a Parquet file.
+    delimiter : str, optional
+        None for a Parquet file.
+    compression : "gzip" or None
+    n_rows, n_learners, n_classes : int
+    roles : dict
+        Column → "id", "learner", "truth", "worker", "label" or "ignored".
+    notes : tuple of Note
+    held_bytes : int
+        Memory that the votes and the source table hold.
+    peak_bytes : int, optional
+        The most memory the process has ever held, after reading; None where the system does not tell.
+    """
+
+    layout: str
+    encoding: str
+    delimiter: str | None
+    compression: str | None
+    n_rows: int
+    n_learners: int
+    n_classes: int
+    roles: dict[str, str]
+    notes: tuple[Note, ...]
+    held_bytes: int
+    peak_bytes: int | None
+
+    def sentences(self, kind: Kind | None = None) -> list[str]:
+        """Return the notes as plain sentences, of one kind or all."""
+        return [note.text for note in self.notes if kind in (None, note.kind)]
+
+    def column(self, role: str) -> str | None:
+        """Return the first column that plays a role, if any."""
+        return next((name for name, played in self.roles.items() if played == role), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain JSON values."""
+        return {
+            "layout": self.layout,
+            "encoding": self.encoding,
+            "delimiter": self.delimiter,
+            "compression": self.compression,
+            "n_rows": self.n_rows,
+            "n_learners": self.n_learners,
+            "n_classes": self.n_classes,
+            "roles": self.roles,
+            "held_bytes": self.held_bytes,
+            "peak_bytes": self.peak_bytes,
+            "notes": self.sentences(),
+            "details": [vars(note) | {"rows": list(note.rows)} for note in self.notes],
+        }
+
+
+@dataclass
+class Notebook:
+    """Collects notes and column roles while a file is read."""
+
+    notes: list[Note] = field(default_factory=list)
+    roles: dict[str, str] = field(default_factory=dict)
+
+    def add(
+        self, kind: Kind, text: str, *, count: int | None = None, rows: Iterable[int] = (), column: str | None = None
+    ) -> None:
+        """Write a note down; ``rows`` are zero-based positions, kept as row numbers from 1."""
+        first = tuple(int(row) + 1 for _, row in zip(range(ROWS_SHOWN), rows, strict=False))
+        if first:
+            text = f"{text} ({_rows_text(first, count)})."
+        self.notes.append(Note(kind, text, count, first, column))
+
+    def leave_out(self, column: str, reason: str) -> None:
+        """Note that a column is not used, and why."""
+        self.roles[column] = "ignored"
+        self.add("left out", f"Column {column!r} was left out: {reason}", count=1, column=column)
+
+
+def _rows_text(rows: Sequence[int], count: int | None) -> str:
+    more = ", …" if count is not None and count > len(rows) else ""
+    return f"row{'s' if len(rows) > 1 else ''} {', '.join(f'{row:,}' for row in rows)}{more}"
+
+
+def listing(names: Iterable[str], most: int = 8) -> str:
+    """Return names as readable text, cut after ``most``."""
+    names = list(names)
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
+
+
+def plural(count: int, noun: str, many: str | None = None) -> str:
+    """Return "1 row", "2 rows"."""
+    return f"{count:,} {noun if count == 1 else many or noun + 's'}"

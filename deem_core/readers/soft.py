@@ -1,0 +1,232 @@
+"""Soft files: columns named ``<learner><separator><class>`` that hold probabilities, beside plain label columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from deem_core import soft_votes
+from deem_core.coding import as_label_array
+from deem_core.errors import InputError
+from deem_core.labels import MissingRule, canonical_text, code_columns
+from deem_core.readers.report import listing, plural
+from deem_core.readers.request import Request
+from deem_core.readers.source import Source
+from deem_core.readers.wide import choose_learners, note_coding, read_ids, read_truth, refuse_hopeless, refuse_too_few
+from deem_core.votes import Votes, one_hot
+
+SEPARATORS = (":", "__", ".p_", "_prob_")
+_NUMBER = r"^[+-]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?$|^[+-]?(?:inf|infinity)$"
+
+
+@dataclass(frozen=True)
+class Naming:
+    """Soft columns found by their names.
+
+    Attributes
+    ----------
+    separator : str
+    groups : dict
+        Learner → class name → column.
+    values : dict
+        Column → its (n,) numbers, NaN where missing.
+    """
+
+    separator: str
+    groups: Mapping[str, Mapping[str, str]]
+    values: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> list[str]:
+        """All soft columns."""
+        return [column for group in self.groups.values() for column in group.values()]
+
+
+def find_naming(source: Source, columns: Sequence[str], rule: MissingRule) -> Naming | None:
+    """Return the soft columns of a file, None if it has none.
+
+    A group counts if its cells are numbers that look like probabilities: fractions somewhere, or rows
+    that sum to one. Whole numbers that do not are labels of learners whose names hold a separator.
+    Groups with the same classes as one that counts do too: a broken cell in them is an error.
+    """
+    for candidate in sorted(_namings(columns), key=lambda naming: -len(naming.columns)):
+        convincing = {frozenset(g) for g in candidate.groups.values() if _are_probabilities(source, g, rule)}
+        if convincing:
+            groups = {name: group for name, group in candidate.groups.items() if frozenset(group) in convincing}
+            return read_values(source, Naming(candidate.separator, groups), rule)
+    return None
+
+
+def named_groups(columns: Sequence[str]) -> Naming | None:
+    """Return the naming that covers most columns, whatever their cells hold."""
+    return max(_namings(columns), key=lambda naming: len(naming.columns), default=None)
+
+
+def _namings(columns: Sequence[str]) -> list[Naming]:
+    """Return every way to split the names that gives groups of at least two classes, the most regular first."""
+    found = []
+    for separator in SEPARATORS:
+        ways = []
+        for split in (str.partition, str.rpartition):
+            groups: dict[str, dict[str, str]] = {}
+            for column in columns:
+                learner, hit, class_ = split(column, separator)
+                if hit and learner.strip() and class_.strip():
+                    groups.setdefault(learner.strip(), {})[class_.strip()] = column
+            groups = {learner: group for learner, group in groups.items() if len(group) >= 2}
+            if groups:
+                ways.append(Naming(separator, groups))
+        # Where a name holds the separator twice, the split that gives the fewest class lists is the right one.
+        ways.sort(key=lambda way: (-len(way.columns), len({frozenset(group) for group in way.groups.values()})))
+        found.extend(ways[:1])
+    return found
+
+
+def _are_probabilities(source: Source, group: Mapping[str, str], rule: MissingRule) -> bool:
+    numbers = []
+    for column in group.values():
+        texts = _plain_numbers(source.text(column))
+        looks_numeric = pc.or_(_is_missing(texts, rule), pc.match_substring_regex(texts, _NUMBER, ignore_case=True))
+        if not pc.all(looks_numeric).as_py():
+            return False
+        numbers.append(_as_numbers(texts, rule))
+    values = np.column_stack(numbers)
+    if np.isnan(values).all():
+        return False
+    finite = values[np.isfinite(values)]
+    if (finite != np.round(finite)).any():
+        return True
+    voted = ~np.isnan(values).all(axis=1)
+    return bool((np.nansum(values[voted], axis=1) == 1).mean() > 0.9)
+
+
+def read_values(source: Source, naming: Naming, rule: MissingRule) -> Naming:
+    """Return the naming with its columns as numbers; a cell that is no number is refused."""
+    values = {}
+    for column in naming.columns:
+        texts = _plain_numbers(source.text(column))
+        wrong = pc.invert(pc.or_(_is_missing(texts, rule), pc.match_substring_regex(texts, _NUMBER, ignore_case=True)))
+        if pc.any(wrong).as_py():
+            row = pc.index(wrong, True).as_py()
+            raise InputError(
+                f"Column {column!r} holds {source.table[column][row].as_py()!r} in row {row + 1:,}, "
+                "which is not a probability. Mend the cell or ignore the column."
+            )
+        values[column] = _as_numbers(texts, rule)
+    return Naming(naming.separator, naming.groups, values)
+
+
+def _plain_numbers(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Trim, and read a decimal comma as a point."""
+    return pc.replace_substring_regex(pc.utf8_trim_whitespace(texts), r"^([+-]?[0-9]*),([0-9]+)$", r"\1.\2")
+
+
+def _is_missing(texts: pa.ChunkedArray, rule: MissingRule) -> pa.ChunkedArray:
+    return pc.is_in(pc.utf8_lower(texts), value_set=pa.array(sorted(rule.tokens), pa.string()))
+
+
+def _as_numbers(texts: pa.ChunkedArray, rule: MissingRule) -> NDArray[np.float64]:
+    filled = pc.if_else(_is_missing(texts, rule), None, texts)
+    filled = pc.replace_substring_regex(filled, r"^\+|\.$", "")
+    return np.asarray(pc.cast(filled, pa.float64()).to_numpy(), np.float64)
+
+
+def read_soft(request: Request, naming: Naming, columns: Sequence[str]) -> Votes:
+    """Return the votes of a file with soft columns; ``columns`` are the others that may be plain learners."""
+    source, notebook = request.source, request.notebook
+    names = list(naming.groups)
+    notebook.add(
+        "understood",
+        f"{plural(len(naming.columns), 'column')} hold the probabilities of {plural(len(names), 'learner')} "
+        f"({listing(names)}), named learner{naming.separator}class.",
+        count=len(naming.columns),
+    )
+    for column in naming.columns:
+        notebook.roles[column] = "learner"
+    known = {
+        learner: {canonical_text(class_): source.table.num_rows for class_ in group}
+        for learner, group in naming.groups.items()
+    }
+    plain = choose_learners(request, columns, known)
+    order = _order(source, naming, [column.name for column in plain])
+    refuse_too_few(source, order, notebook)
+    if repeated := set(names) & {column.name for column in plain}:
+        raise InputError(f"Learner {min(repeated)!r} has both a label column and probability columns. Ignore one.")
+    classes = [class_ for group in naming.groups.values() for class_ in group]
+    coding = code_columns(plain, request.rule, extra=classes)
+    note_coding(coding, notebook)
+    refuse_hopeless(source, plain, coding)
+    soft = np.zeros((source.table.num_rows, len(order), len(coding.classes)), np.float32)
+    for j, label_column in enumerate(plain):
+        soft[:, order.index(label_column.name)] = one_hot(coding.codes[:, [j]], len(coding.classes))[:, 0]
+    _fill(request, soft, naming, order, {key: code for code, key in enumerate(coding.keys)})
+    codes, only = read_truth(request, coding.keys)
+    return Votes(
+        codes=soft_votes.hard_codes(soft),
+        classes=as_label_array(coding.classes),
+        learners=tuple(order),
+        ids=read_ids(request),
+        truth=codes,
+        truth_only=only,
+        soft=soft,
+    )
+
+
+def _order(source: Source, naming: Naming, plain: Sequence[str]) -> list[str]:
+    """Return all learners in the order of their first column in the file."""
+    learner_of = {column: learner for learner, group in naming.groups.items() for column in group.values()}
+    learner_of.update({name: name for name in plain})
+    return list(dict.fromkeys(learner_of[name] for name in source.columns if name in learner_of))
+
+
+def _fill(
+    request: Request, soft: NDArray[np.float32], naming: Naming, order: Sequence[str], code_of: Mapping[str, int]
+) -> None:
+    """Write the soft learners' probabilities into (n, d, K) and note what had to be mended."""
+    notebook = request.notebook
+    renormalised: list[int] = []
+    n_renormalised = n_zero = n_partial = 0
+    for learner, group in naming.groups.items():
+        keys = [canonical_text(class_) for class_ in group]
+        if len(set(keys)) < len(keys):
+            raise InputError(f"Learner {learner!r} has two columns for one class: {listing(group.values())}.")
+        values = np.column_stack([naming.values[column] for column in group.values()])
+        _refuse_impossible(request.source, values, list(group.values()))
+        normal = soft_votes.normalise(values[:, None, :].astype(np.float32), [learner])
+        at = order.index(learner)
+        soft[:, at][:, [code_of[key] for key in keys]] = normal.soft[:, 0]
+        n_renormalised += normal.n_renormalised
+        n_zero += normal.n_zero
+        n_partial += normal.n_partial
+        renormalised.extend(row - 1 for row in normal.first_rows)
+    if n_renormalised:
+        notebook.add(
+            "changed",
+            f"Renormalised {plural(n_renormalised, 'soft vote')} that did not sum to 1 within 1 %",
+            count=n_renormalised,
+            rows=sorted(set(renormalised)),
+        )
+    if n_partial:
+        text = f"Read the empty cells of {plural(n_partial, 'soft vote')} that had other probabilities as 0."
+        notebook.add("changed", text, count=n_partial)
+    if n_zero:
+        text = f"Took {plural(n_zero, 'soft vote')} with all probabilities 0 as no vote."
+        notebook.add("changed", text, count=n_zero)
+
+
+def _refuse_impossible(source: Source, values: NDArray[np.float64], columns: Sequence[str]) -> None:
+    infinite = np.isinf(values)
+    wrong = infinite | (values < 0) | (values > 1 + 1e-4)
+    if wrong.any():
+        row, at = map(int, np.argwhere(wrong)[0])
+        cell = source.table[columns[at]][row].as_py()
+        what = "not a finite number" if infinite[row, at] else "not between 0 and 1"
+        raise InputError(
+            f"Column {columns[at]!r} holds {cell!r} in row {row + 1:,}, which is {what}. "
+            "Soft votes are probabilities: turn scores, logits or percentages into probabilities first."
+        )

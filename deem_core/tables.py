@@ -1,0 +1,180 @@
+"""Tables: votes as tables of text in the layouts that the readers understand, and their writing to files.
+
+Everything is text and a missing vote is an empty cell, so that a label like ``01`` survives the trip. Cells
+are looked up in Arrow by class code, never formatted one by one.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet
+from numpy.typing import NDArray
+
+from deem_core.errors import InputError
+from deem_core.files import whole_file
+from deem_core.votes import NO_VOTE, Votes
+
+DECIMALS = 6
+"""Digits kept of a probability."""
+
+_BATCH = 1 << 16  # rows that Arrow turns into text at a time
+
+
+def wide_table(votes: Votes) -> pa.Table:
+    """Return a row per row: ``id``, a column per learner, and ``label`` with the truth where it is known."""
+    labels = _class_texts(votes)
+    columns = {name: _look_up(votes.codes[:, j], labels) for j, name in enumerate(votes.learners)}
+    return _with_id_and_truth(votes, columns)
+
+
+def long_table(votes: Votes) -> pa.Table:
+    """Return a row per vote cast: ``task``, ``worker``, ``label``; row by row, learners in their order.
+
+    Rows without votes leave no trace, and the truth goes into a table of its own (`truth_table`).
+    """
+    _check_unique(votes.ids)
+    rows, learners = np.nonzero(votes.codes != NO_VOTE)
+    return pa.table(
+        {
+            "task": _id_texts(votes.ids).take(pa.array(rows)),
+            "worker": _look_up(learners, votes.learners),
+            "label": _look_up(votes.codes[rows, learners], _class_texts(votes)),
+        }
+    )
+
+
+def truth_table(votes: Votes) -> pa.Table:
+    """Return a row per row whose truth is known: ``task``, ``truth``."""
+    if votes.truth is None:
+        raise InputError("These votes come without a truth, so there is no table of true labels to make.")
+    _check_unique(votes.ids)
+    known = np.flatnonzero(votes.truth != NO_VOTE)
+    truth = _look_up(votes.truth[known], _truth_texts(votes))
+    return pa.table({"task": _id_texts(votes.ids).take(pa.array(known)), "truth": truth})
+
+
+def soft_table(votes: Votes) -> pa.Table:
+    """Return a row per row: ``id``, a column ``<learner>:<class>`` per probability, and ``label`` with the truth.
+
+    Probabilities are rounded to `DECIMALS` digits; the K cells of a missing vote are empty.
+    """
+    if votes.soft is None:
+        raise InputError("These votes carry no probabilities: write them in the wide or the long layout.")
+    labels, columns = _class_texts(votes), dict[str, pa.Array]()
+    for j, name in enumerate(votes.learners):
+        absent = votes.codes[:, j] == NO_VOTE
+        for k, label in enumerate(labels):
+            values = votes.soft[:, j, k].astype(np.float64).round(DECIMALS)
+            column = f"{name}:{label}"
+            if column in columns:
+                raise InputError(f"Two probabilities would share the column {column!r}; rename a learner or a class.")
+            columns[column] = pa.array(values, mask=absent).cast(pa.string())
+    return _with_id_and_truth(votes, columns)
+
+
+def write(table: pa.Table, path: str | os.PathLike[str]) -> None:
+    """Write a table in the format that the name asks for: .csv, .tsv (or either with .gz) or .parquet.
+
+    The file appears complete or not at all. Text files are UTF-8 with line feeds, and cells are quoted
+    only if at least one of them has to be (RFC 4180).
+
+    Raises
+    ------
+    InputError
+        If the name has another ending or the file cannot be written.
+    """
+    target = Path(path)
+    writer = next((writer for suffix, writer in _WRITERS.items() if target.name.lower().endswith(suffix)), None)
+    if writer is None:
+        raise InputError(f"{target.name!r} does not say how to write it: end the name with {_or(_WRITERS)}.")
+    with whole_file(target) as stream:
+        writer(table, stream)
+
+
+# ---------------------------------------------------------------------- columns
+
+
+def _with_id_and_truth(votes: Votes, columns: dict[str, pa.Array]) -> pa.Table:
+    for name in ("id", "label"):
+        if name in columns:
+            raise InputError(f"A learner is named {name!r}, which is the name of another column; rename the learner.")
+    made = {"id": _id_texts(votes.ids), **columns}
+    if votes.truth is not None:
+        made["label"] = _look_up(votes.truth, _truth_texts(votes))
+    return pa.table(made)
+
+
+def _look_up(codes: NDArray[np.integer[Any]], texts: Iterable[str]) -> pa.Array:
+    """Return ``texts[code]`` for every code, null where it is -1."""
+    dictionary = pa.array(list(texts), pa.string())
+    return dictionary.take(pa.array(codes, pa.int32(), mask=codes == NO_VOTE))
+
+
+def _class_texts(votes: Votes) -> list[str]:
+    return [str(label) for label in votes.classes.tolist()]
+
+
+def _truth_texts(votes: Votes) -> list[str]:
+    return _class_texts(votes) + [str(label) for label in votes.truth_only.tolist()]
+
+
+def _id_texts(ids: pd.Index) -> pa.Array:
+    values = ids.to_numpy()
+    if values.dtype.kind in "iu":
+        return pa.array(values).cast(pa.string())
+    return pa.array(ids.astype(str).to_numpy(dtype=object), pa.string())
+
+
+def _check_unique(ids: pd.Index) -> None:
+    if not ids.is_unique:
+        repeated = ids[ids.duplicated()][0]
+        raise InputError(
+            f"The id {str(repeated)!r} names several rows; the long layout needs a different id for each row."
+        )
+
+
+# ---------------------------------------------------------------------- files
+
+
+def _write_text(table: pa.Table, stream: BinaryIO | gzip.GzipFile, delimiter: str) -> None:
+    special = f'["\r\n{delimiter}]'
+    plain_header = not pc.any(pc.match_substring_regex(pa.array(table.column_names), special)).as_py()
+    plain = not any(pc.any(pc.match_substring_regex(column, special)).as_py() for column in table.columns)
+    options = pyarrow.csv.WriteOptions(
+        delimiter=delimiter,
+        batch_size=_BATCH,
+        quoting_style="none" if plain else "needed",  # Arrow's "needed" quotes every text, needed or not
+        quoting_header="none" if plain_header else "needed",
+    )
+    pyarrow.csv.write_csv(table, stream, options)
+
+
+def _write_zipped(table: pa.Table, stream: BinaryIO, delimiter: str) -> None:
+    # Neither name nor time go into the file: equal tables make equal files.
+    with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed:
+        _write_text(table, packed, delimiter)
+
+
+_WRITERS: dict[str, Callable[[pa.Table, BinaryIO], None]] = {
+    ".csv": partial(_write_text, delimiter=","),
+    ".tsv": partial(_write_text, delimiter="\t"),
+    ".csv.gz": partial(_write_zipped, delimiter=","),
+    ".tsv.gz": partial(_write_zipped, delimiter="\t"),
+    ".parquet": pyarrow.parquet.write_table,
+}
+
+
+def _or(choices: Iterable[str]) -> str:
+    *most, last = choices
+    return f"{', '.join(most)} or {last}"
