@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import argparse
 import gc
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -54,12 +56,9 @@ def make_files(folder: Path, rows: int, learners: int) -> list[tuple[str, Path]]
 def compare(title: str, path: Path, repeats: int) -> None:
     """Print one line of the table."""
     pandas_seconds = best_of(lambda: pd.read_csv(path), repeats)
-    reset_peak()
-    before = resident()
-    seconds = best_of(lambda: read(path), 1)
-    peak = peak_resident() - before
-    seconds = min(seconds, best_of(lambda: read(path), repeats))
+    seconds = best_of(lambda: read(path), repeats)
     held = read(path).report.held_bytes
+    peak = peak_of_reading(path)
     ratio = seconds / pandas_seconds
     verdict = "" if ratio <= LIMIT else f"  over the limit of {LIMIT:g}"
     size = path.stat().st_size
@@ -80,27 +79,18 @@ def best_of(action: Callable[[], Any], repeats: int) -> float:
     return min(times)
 
 
-def _status(field: str) -> int:
-    """Return a memory field of this process in bytes (Linux)."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field):
-            return int(line.split()[1]) * 1024
-    return 0
-
-
-def resident() -> int:
-    """Return the memory held now."""
-    return _status("VmRSS:")
-
-
-def peak_resident() -> int:
-    """Return the most memory held since `reset_peak`."""
-    return _status("VmHWM:")
-
-
-def reset_peak() -> None:
-    """Make the kernel forget the peak so far."""
-    Path("/proc/self/clear_refs").write_text("5")
+def peak_of_reading(path: Path) -> int:
+    """Return the bytes that reading adds to a fresh process at its peak, beyond imports."""
+    script = (
+        "import sys\n"
+        "from deem_core.memory import peak_bytes\n"
+        "from deem_core.readers import read\n"
+        "before = peak_bytes()\n"
+        "read(sys.argv[1])\n"
+        "print(peak_bytes() - before)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=True)
+    return int(done.stdout)
 
 
 if __name__ == "__main__":

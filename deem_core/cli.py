@@ -6,7 +6,9 @@ Exit code 0, or one sentence on stderr and exit code 2.
 from __future__ import annotations
 
 import argparse
+import io
 import math
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -15,7 +17,7 @@ from typing import Any, NoReturn
 from deem_core import __version__, readers, simulate, tables
 from deem_core.describe import Facts, accuracy, describe
 from deem_core.errors import DeemError, InputError
-from deem_core.files import write_json
+from deem_core.files import check_target, write_json
 from deem_core.readers import Reading
 from deem_core.votes import Votes
 
@@ -25,13 +27,21 @@ ROWS_SHOWN = 20
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that cannot show a label shows a question mark
     try:
         options = _parser().parse_args(argv)
         command: Callable[[argparse.Namespace], None] = options.command
         command(options)
+        sys.stdout.flush()
     except DeemError as error:
-        print(error, file=sys.stderr)
+        print(" ".join(str(error).splitlines()), file=sys.stderr)
         return 2
+    except MemoryError:
+        print("There is not enough memory for this: try fewer rows, learners or classes.", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # whoever reads the output, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return 130
@@ -111,6 +121,20 @@ def read_file(options: argparse.Namespace) -> Reading:
     )
 
 
+def check_outputs(outputs: Iterable[str | None], inputs: Iterable[str | None] = ()) -> None:
+    """Refuse, before any work is done, outputs that cannot be written or would overwrite an input or each other."""
+    read = {os.path.realpath(name) for name in inputs if name}
+    written = set[str]()
+    for name in (name for name in outputs if name):
+        check_target(name)
+        place = os.path.realpath(name)
+        if place in read:
+            raise InputError(f"{name!r} is the file to read; write to another one.")
+        if place in written:
+            raise InputError(f"{name!r} is named for two outputs; give each its own file.")
+        written.add(place)
+
+
 # ---------------------------------------------------------------------- describe
 
 
@@ -131,6 +155,7 @@ def _add_describe(commands: Any) -> None:
 
 
 def _describe(options: argparse.Namespace) -> None:
+    check_outputs([options.json], inputs=[options.file, options.truth_file])
     reading = read_file(options)
     facts = describe(reading.votes)
     if options.json:
@@ -206,7 +231,7 @@ def _class_table(votes: Votes, facts: Facts) -> Iterable[str]:
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]], total: int) -> Iterable[str]:
     """Yield an aligned table: text to the left, numbers to the right."""
-    clipped = [[cell if len(cell) <= 40 else cell[:39] + "…" for cell in row] for row in [header, *rows]]
+    clipped = [[_clipped(_on_one_line(cell)) for cell in row] for row in [header, *rows]]
     widths = [max(len(row[column]) for row in clipped) for column in range(len(header))]
     for row in clipped:
         cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
@@ -217,7 +242,16 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], total: int) -> 
 
 def _two_columns(lines: Sequence[tuple[str, str]]) -> Iterable[str]:
     width = max(len(name) for name, _ in lines)
-    return (f"  {name.ljust(width)}   {value}" for name, value in lines)
+    return (f"  {name.ljust(width)}   {_on_one_line(value)}" for name, value in lines)
+
+
+def _on_one_line(text: str) -> str:
+    """Return text with line breaks and other control characters spelled out."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+
+
+def _clipped(text: str, most: int = 40) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _size(votes: Votes) -> str:
@@ -267,13 +301,16 @@ def _add_simulate(commands: Any) -> None:
 
 
 def _simulate(options: argparse.Namespace) -> None:
+    for name in filter(None, [options.output, options.truth_file]):
+        tables.check_name(name)
+    check_outputs([options.output, options.truth_file, options.json])
     ensemble = simulate.build(
         options.name,
         options.rows,
         options.seed,
         options.learners,
         options.classes,
-        labels=options.labels.split(",") if options.labels else None,
+        labels=options.labels.split(",") if options.labels is not None else None,
         missing=options.missing,
         soft=options.layout == "soft",
     )

@@ -22,7 +22,7 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from deem_core.errors import InputError
-from deem_core.files import whole_file
+from deem_core.files import check_target, whole_file
 from deem_core.votes import NO_VOTE, Votes
 
 DECIMALS = 6
@@ -94,12 +94,15 @@ def write(table: pa.Table, path: str | os.PathLike[str]) -> None:
     InputError
         If the name has another ending or the file cannot be written.
     """
-    target = Path(path)
-    writer = next((writer for suffix, writer in _WRITERS.items() if target.name.lower().endswith(suffix)), None)
-    if writer is None:
-        raise InputError(f"{target.name!r} does not say how to write it: end the name with {_or(_WRITERS)}.")
-    with whole_file(target) as stream:
+    writer = _writer_for(path)
+    with whole_file(path) as stream:
         writer(table, stream)
+
+
+def check_name(path: str | os.PathLike[str]) -> None:
+    """Refuse a name that `write` would refuse, before there is a table to write."""
+    _writer_for(path)
+    check_target(path)
 
 
 # ---------------------------------------------------------------------- columns
@@ -173,6 +176,14 @@ _WRITERS: dict[str, Callable[[pa.Table, BinaryIO], None]] = {
     ".tsv.gz": partial(_write_zipped, delimiter="\t"),
     ".parquet": pyarrow.parquet.write_table,
 }
+
+
+def _writer_for(path: str | os.PathLike[str]) -> Callable[[pa.Table, BinaryIO], None]:
+    name = Path(path).name
+    writer = next((writer for suffix, writer in _WRITERS.items() if name.lower().endswith(suffix)), None)
+    if writer is None:
+        raise InputError(f"{name!r} does not say how to write it: end the name with {_or(_WRITERS)}.")
+    return writer
 
 
 def _or(choices: Iterable[str]) -> str:

@@ -18,37 +18,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from deem_core import coding, soft_votes
+from deem_core import coding, invariants, soft_votes
 from deem_core.errors import InputError
-from deem_core.labels import DEFAULT, MAX_CLASSES, MissingRule
+from deem_core.labels import DEFAULT, MissingRule
+from deem_core.majority import NO_VOTE, MajorityVote, majority_vote
 
-NO_VOTE = -1
-_CHUNK = 1 << 16  # rows per step where a pass over all rows would need large temporaries
-
-
-@dataclass(frozen=True)
-class MajorityVote:
-    """The plurality label of every row.
-
-    Attributes
-    ----------
-    codes : (n,) int32
-        Most frequent class of the row; among equals the one with the lowest class index; -1 for a
-        row without votes.
-    support : (n,) int32
-        Votes for that class.
-    tied : (n,) bool
-        Whether another class had as many votes.
-    """
-
-    codes: NDArray[np.int32]
-    support: NDArray[np.int32]
-    tied: NDArray[np.bool_]
-
-    @property
-    def n_tied(self) -> int:
-        """Rows decided by the tie rule alone."""
-        return int(self.tied.sum())
+__all__ = ["NO_VOTE", "MajorityVote", "Votes", "majority_vote", "one_hot"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,9 +67,9 @@ class Votes:
     def __post_init__(self) -> None:
         """Check every invariant once and freeze the arrays."""
         classes = coding.as_label_array(self.classes)
-        _check_classes(classes)
-        codes = _as_codes(self.codes, len(classes), self.learners)
-        learners = _check_learners(self.learners, codes.shape[1])
+        invariants.check_classes(classes)
+        codes = invariants.as_codes(self.codes, len(classes), self.learners)
+        learners = invariants.check_learners(self.learners, codes.shape[1])
         truth_only = coding.as_label_array(self.truth_only)
         soft = self.soft
         if soft is not None:
@@ -103,15 +78,17 @@ class Votes:
             codes=codes,
             classes=classes,
             learners=learners,
-            ids=_as_ids(self.ids, len(codes)),
-            truth=None if self.truth is None else _as_truth(self.truth, len(codes), len(classes) + len(truth_only)),
+            ids=invariants.as_ids(self.ids, len(codes)),
+            truth=None
+            if self.truth is None
+            else invariants.as_truth(self.truth, len(codes), len(classes) + len(truth_only)),
             soft=soft,
             truth_only=truth_only,
         )
 
     def _freeze(self, **fields: Any) -> None:
         for name, value in fields.items():
-            object.__setattr__(self, name, _read_only(value) if isinstance(value, np.ndarray) else value)
+            object.__setattr__(self, name, invariants.read_only(value) if isinstance(value, np.ndarray) else value)
 
     def _changed(self, **fields: Any) -> Votes:
         """Return Votes with some fields replaced, trusting that they keep the invariants."""
@@ -155,7 +132,7 @@ class Votes:
         return cls(
             codes=coded.codes,
             classes=labels_of_classes,
-            learners=_default_learners(coded.codes.shape[1]) if learners is None else tuple(learners),
+            learners=invariants.default_learners(coded.codes.shape[1]) if learners is None else tuple(learners),
             ids=ids,  # type: ignore[arg-type]
             truth=truth_codes,
             truth_only=np.empty(0, object) if truth_only is None else truth_only,
@@ -179,7 +156,9 @@ class Votes:
         """
         names = [str(name) for name in frame.columns]
         if len(set(names)) != len(names):
-            raise InputError(f"The frame has two columns named {_first_repeated(names)!r}; rename one of them.")
+            raise InputError(
+                f"The frame has two columns named {invariants.first_repeated(names)!r}; rename one of them."
+            )
         for column in [*(learners or ()), *(name for name in (id, truth) if name is not None)]:
             if column not in names:
                 raise InputError(f"The frame has no column {column!r}; its columns are {', '.join(names)}.")
@@ -215,7 +194,7 @@ class Votes:
             raise InputError(
                 f"Soft votes must have the shape (rows, learners, classes); this array has shape {array.shape}."
             )
-        names = _default_learners(array.shape[1]) if learners is None else tuple(learners)
+        names = invariants.default_learners(array.shape[1]) if learners is None else tuple(learners)
         labels = coding.as_label_array(np.arange(array.shape[2]) if classes is None else classes)
         normal = soft_votes.normalise(array, names)
         if normal.n_renormalised:
@@ -286,7 +265,7 @@ class Votes:
         names = tuple(self.learners[at] for at in chosen)
         return self._changed(
             codes=self.codes[:, chosen],
-            learners=_check_learners(names, len(names)),
+            learners=invariants.check_learners(names, len(names)),
             soft=None if self.soft is None else self.soft[:, chosen],
         )
 
@@ -362,7 +341,7 @@ class Votes:
                 ]
             ).encode()
         )
-        for array in (self.codes, self.truth, self.soft, _id_hashes(self.ids)):
+        for array in (self.codes, self.truth, self.soft, invariants.id_hashes(self.ids)):
             if array is not None:
                 digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
@@ -381,111 +360,3 @@ def one_hot(codes: NDArray[np.integer[Any]], n_classes: int, dtype: DTypeLike = 
     encoded = np.zeros((*codes.shape, n_classes), dtype)
     np.put_along_axis(encoded, np.maximum(codes, 0)[..., None].astype(np.intp), (codes >= 0)[..., None], axis=-1)
     return encoded
-
-
-def majority_vote(codes: NDArray[np.integer[Any]]) -> MajorityVote:
-    """Return the most frequent code of every row of an (n, d) array.
-
-    Each row is sorted and scanned once for its longest run, so the cost does not depend on K.
-    """
-    n = len(codes)
-    label = np.full(n, NO_VOTE, np.int32)
-    support = np.zeros(n, np.int32)
-    tied = np.zeros(n, bool)
-    for start in range(0, n, _CHUNK):
-        rows = slice(start, start + _CHUNK)
-        ordered = np.ascontiguousarray(np.sort(codes[rows], axis=1).T)  # (d, b): one sorted vote after the other
-        best, run = support[rows], np.zeros(ordered.shape[1], np.int32)
-        previous = np.full_like(run, NO_VOTE)
-        for vote in ordered:
-            run = np.where(vote == previous, run + 1, 1) * (vote != NO_VOTE)
-            longer = run > best  # ascending votes: an equal run later on never replaces the lower class
-            tied[rows] = (tied[rows] & ~longer) | ((run == best) & (run > 0) & (vote != label[rows]))
-            label[rows] = np.where(longer, vote, label[rows])
-            best[:] = np.maximum(best, run)
-            previous = vote
-    return MajorityVote(label, support, tied)
-
-
-# ---------------------------------------------------------------------- invariants
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
-def _check_classes(classes: NDArray[Any]) -> None:
-    if len(classes) < 2:
-        seen = f"only the class {classes[0]!r}" if len(classes) else "no class at all"
-        raise InputError(f"The votes hold {seen}; there is nothing to fuse with fewer than two classes.")
-    if len(classes) > MAX_CLASSES:
-        raise InputError(f"{len(classes):,} classes are more than the {MAX_CLASSES:,} that can be handled.")
-    if len(set(classes.tolist())) != len(classes):
-        raise InputError(f"The class {_first_repeated(classes.tolist())!r} is listed twice.")
-
-
-def _as_codes(codes: ArrayLike, n_classes: int, learners: Sequence[str]) -> NDArray[np.int32]:
-    array = np.asarray(codes)
-    if array.ndim != 2:
-        raise InputError(f"Votes must have the shape (rows, learners); this array has shape {array.shape}.")
-    if not np.issubdtype(array.dtype, np.integer):
-        raise InputError(f"Class codes must be integers, not {array.dtype}; use Votes.from_labels for labels.")
-    if array.size and (array.min() < NO_VOTE or array.max() >= n_classes):
-        row, learner = np.argwhere((array < NO_VOTE) | (array >= n_classes))[0]
-        name = learners[learner] if learner < len(learners) else f"number {learner + 1}"
-        raise InputError(
-            f"Learner {name!r} votes for class code {array[row, learner]} in row {row + 1}; "
-            f"codes go from 0 to {n_classes - 1}, and -1 means no vote."
-        )
-    return array.astype(np.int32, copy=False)
-
-
-def _check_learners(learners: Sequence[str], expected: int) -> tuple[str, ...]:
-    names = tuple(str(name) for name in learners)
-    if len(names) != expected:
-        raise InputError(f"There are {expected} columns of votes but {len(names)} learner names.")
-    if not names:
-        raise InputError("There is no learner: at least one column of votes is needed.")
-    if len(set(names)) != len(names):
-        raise InputError(f"Two learners are named {_first_repeated(names)!r}; give each its own name.")
-    if not all(names):
-        raise InputError(f"Learner number {names.index('') + 1} has an empty name.")
-    return names
-
-
-def _as_ids(ids: Any, n_rows: int) -> pd.Index:
-    if ids is None:
-        return pd.RangeIndex(n_rows)
-    index = ids if isinstance(ids, pd.Index) else pd.Index(ids)
-    if len(index) != n_rows:
-        raise InputError(f"There are {n_rows:,} rows of votes but {len(index):,} ids.")
-    return index
-
-
-def _id_hashes(ids: pd.Index) -> NDArray[Any]:
-    values = ids.to_numpy()
-    if values.dtype.kind in "iu":
-        return values.astype(np.int64)
-    return pd.util.hash_array(ids.astype(str).to_numpy(dtype=object), categorize=False)
-
-
-def _as_truth(truth: ArrayLike, n_rows: int, n_labels: int) -> NDArray[np.int32]:
-    array = np.asarray(truth)
-    if array.shape != (n_rows,):
-        raise InputError(f"The truth must have one entry for each of the {n_rows:,} rows; it has shape {array.shape}.")
-    if not np.issubdtype(array.dtype, np.integer):
-        raise InputError(f"Truth codes must be integers, not {array.dtype}; use Votes.from_labels for labels.")
-    if n_rows and (array.min() < -1 or array.max() >= n_labels):
-        row = int(np.argmax((array < -1) | (array >= n_labels)))
-        raise InputError(f"The truth of row {row + 1} is {array[row]}; codes go from -1 (unknown) to {n_labels - 1}.")
-    return array.astype(np.int32, copy=False)
-
-
-def _default_learners(n_learners: int) -> tuple[str, ...]:
-    return tuple(f"learner_{j + 1}" for j in range(n_learners))
-
-
-def _first_repeated(values: Sequence[Any]) -> Any:
-    return next(value for position, value in enumerate(values) if value in values[:position])

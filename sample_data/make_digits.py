@@ -1,10 +1,11 @@
 """Make digits_soft.csv: seven small scikit-learn classifiers read handwritten digits and say how sure they are.
 
-Run ``python sample_data/make_digits.py [FILE]`` from the project's folder; without FILE the sample is replaced.
+Run ``python sample_data/make_digits.py [-o FILE]`` from the project's folder; without FILE the sample is replaced.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,7 @@ def digits_votes() -> Votes:
 
 
 if __name__ == "__main__":
-    tables.write(
-        tables.soft_table(digits_votes()), Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "digits_soft.csv"
-    )
+    parser = argparse.ArgumentParser(description="Make the sample of handwritten digits.")
+    parser.add_argument("-o", "--output", metavar="FILE", default=HERE / "digits_soft.csv", help="file to write")
+    output = parser.parse_args().output
+    tables.write(tables.soft_table(digits_votes()), output)

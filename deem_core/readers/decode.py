@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+import pyarrow as pa
+
 from deem_core.errors import InputError
 
 MAX_BYTES = 16 << 30
@@ -186,14 +188,15 @@ def _refuse_binary(name: str, data: bytes) -> None:
 
 
 def _first_invalid_utf8(data: bytes) -> int | None:
-    """Return where UTF-8 breaks, without holding the decoded text."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    for start in range(0, len(data), _CHUNK):
-        pending = len(decoder.getstate()[0])
+    """Return where UTF-8 breaks; Arrow looks whether it does, Python where."""
+    whole = pa.LargeStringArray.from_buffers(1, pa.array([0, len(data)], pa.int64()).buffers()[1], pa.py_buffer(data))
+    try:
+        whole.validate(full=True)
+    except pa.ArrowInvalid:
         try:
-            decoder.decode(data[start : start + _CHUNK], final=start + _CHUNK >= len(data))
+            data.decode("utf-8")
         except UnicodeDecodeError as error:
-            return start - pending + error.start
+            return error.start
     return None
 
 

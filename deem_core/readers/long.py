@@ -274,7 +274,8 @@ def read_truth_file(
         count=known_rows,
     )
     if unused:
-        notebook.add("left out", f"{plural(unused, 'task')} of {source.name} not among the votes' tasks.", count=unused)
+        text = f"Left out {plural(unused, 'task')} of {source.name} that nobody voted on."
+        notebook.add("left out", text, count=unused)
     return code_truth_texts(label, texts, class_keys, rule, notebook)
 
 

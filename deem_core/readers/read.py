@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from deem_core.errors import InputError
 from deem_core.labels import DEFAULT, MissingRule, canonical_text
+from deem_core.memory import peak_bytes
 from deem_core.readers import long, roles, soft, wide
 from deem_core.readers.parse import DELIMITERS
 from deem_core.readers.report import Notebook, Report, listing, plural
@@ -236,15 +236,5 @@ def _report(layout: str, source: Source, votes: Votes, notebook: Notebook) -> Re
         roles={name: notebook.roles.get(name, "ignored") for name in source.columns},
         notes=tuple(notebook.notes),
         held_bytes=int(held),
-        peak_bytes=_peak_bytes(),
+        peak_bytes=peak_bytes(),
     )
-
-
-def _peak_bytes() -> int | None:
-    """Return the process's peak resident memory; None on Windows, which has no such call."""
-    try:
-        import resource  # noqa: PLC0415  # not there on Windows
-    except ImportError:
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return int(peak if sys.platform == "darwin" else peak * 1024)

@@ -140,6 +140,8 @@ def read_soft(request: Request, naming: Naming, columns: Sequence[str]) -> Votes
     """Return the votes of a file with soft columns; ``columns`` are the others that may be plain learners."""
     source, notebook = request.source, request.notebook
     names = list(naming.groups)
+    if repeated := set(names) & set(columns):
+        raise InputError(f"Learner {min(repeated)!r} has both a label column and probability columns. Ignore one.")
     notebook.add(
         "understood",
         f"{plural(len(naming.columns), 'column')} hold the probabilities of {plural(len(names), 'learner')} "
@@ -155,8 +157,6 @@ def read_soft(request: Request, naming: Naming, columns: Sequence[str]) -> Votes
     plain = choose_learners(request, columns, known)
     order = _order(source, naming, [column.name for column in plain])
     refuse_too_few(source, order, notebook)
-    if repeated := set(names) & {column.name for column in plain}:
-        raise InputError(f"Learner {min(repeated)!r} has both a label column and probability columns. Ignore one.")
     classes = [class_ for group in naming.groups.values() for class_ in group]
     coding = code_columns(plain, request.rule, extra=classes)
     note_coding(coding, notebook)

@@ -294,21 +294,21 @@ def test_build_is_make_then_relabel_then_drop_then_soften_from_one_generator():
 
 
 REFUSALS = {
-    "n is 0; it must be at least 1.": lambda: simulate.tree(0, rng=rng()),
-    "n must be a whole number, not 2.5.": lambda: simulate.tree(2.5, rng=rng()),
-    "n_classes is 1; it must be at least 2.": lambda: simulate.condind(9, rng=rng(), n_classes=1),
-    "n_classes is 6,000; it must be at most 5,000.": lambda: simulate.condind(9, rng=rng(), n_classes=6000),
-    "n_learners is 0; it must be at least 1.": lambda: simulate.condind(9, rng=rng(), n_learners=0),
-    "4 informative learners cannot be among 3: n_informative is at most n_learners.": lambda: simulate.make(
-        "condind", 9, 0, 3
+    "The number of rows is 0; it must be at least 1.": lambda: simulate.tree(0, rng=rng()),
+    "The number of rows must be a whole number, not 2.5.": lambda: simulate.tree(2.5, rng=rng()),
+    "The number of classes is 1; it must be at least 2.": lambda: simulate.condind(9, rng=rng(), n_classes=1),
+    "The number of classes is 6,000; it must be at most 5,000.": lambda: simulate.condind(9, rng=rng(), n_classes=6000),
+    "The number of learners is 0; it must be at least 1.": lambda: simulate.condind(9, rng=rng(), n_learners=0),
+    "4 informative learners cannot be among 3: n_informative is at most n_learners.": lambda: simulate.condind(
+        9, rng=rng(), n_learners=3
     ),
     "The prior must be 3 probabilities, one per class, that sum to 1.": lambda: simulate.condind(
         9, rng=rng(), prior=[0.5, 0.4, 0.3]
     ),
     "There is no class 5: the classes go from 0 to 4.": lambda: simulate.ampdata(9, rng=rng(), expert_classes=[5]),
     "An expert class is -1; it must be at least 0.": lambda: simulate.ampdata(9, rng=rng(), expert_classes=[-1]),
-    "The expert classes must leave at least one of the 2 classes to the common learners.": lambda: simulate.make(
-        "ampdata", 9, 0, None, 2
+    "The expert classes must leave at least one of the 2 classes to the common learners.": lambda: simulate.ampdata(
+        9, rng=rng(), n_classes=2
     ),
     "An expert needs at least one class to be an expert on.": lambda: simulate.with_experts(
         base_of(), {0: []}, rng=rng()
@@ -320,7 +320,7 @@ REFUSALS = {
     "There is no learner: at least one column of votes is needed.": lambda: simulate.families(
         9, rng=rng(), accuracies=[]
     ),
-    "5 votes per task need at least 5 workers; there are 4.": lambda: simulate.make("crowd", 9, 0, 4),
+    "5 votes per task need at least 5 workers; there are 4.": lambda: simulate.crowd(9, rng=rng(), n_workers=4),
     "copies is 0; it must be at least 1.": lambda: simulate.copies_with_noise(base_of(), 0, rng=rng()),
     "noise is -0.1; it must lie between 0 and 1.": lambda: simulate.copies_with_noise(
         base_of(), 2, rng=rng(), noise=-0.1
@@ -328,7 +328,7 @@ REFUSALS = {
     "hint is nan; it must lie between 0 and 1.": lambda: simulate.random_learners(
         base_of(), 2, rng=rng(), hint=float("nan")
     ),
-    "share is 1, which would leave no votes at all; it must be below 1.": lambda: simulate.drop_votes(
+    "The share of missing votes is 1; it must be at least 0 and below 1.": lambda: simulate.drop_votes(
         base_of(), 1.0, rng=rng()
     ),
     "sharpness is 0.5; it must lie between 1 and 20.": lambda: simulate.soften(base_of(), rng=rng(), sharpness=0.5),
@@ -343,18 +343,37 @@ REFUSALS = {
     "There is no ensemble 'moons'; choose one of condind, tree, ampdata, copies, experts, crowd.": lambda: (
         simulate.make("moons", 9, 0)
     ),
-    "seed is -1; it must be at least 0.": lambda: simulate.build("tree", 9, -1),
-    "The tree ensemble has 3 groups of equal size, so 10 learners cannot be split.": lambda: simulate.make(
-        "tree", 9, 0, 10
+    "The number of rows is 200,000,000; it must be at most 100,000,000.": lambda: simulate.build(
+        "tree", 200_000_000, 0
     ),
-    "The copies ensemble has 3 groups of equal size, so 4 learners cannot be split.": lambda: simulate.make(
-        "copies", 9, 0, 4
+    "The number of learners is -3; it must be at least 1.": lambda: simulate.build("crowd", 9, 0, -3),
+    "The number of learners must be a whole number, not 2.0.": lambda: simulate.build("tree", 9, 0, 2.0),
+    "The seed is -1; it must be at least 0.": lambda: simulate.build("tree", 9, -1),
+    "The seed must be a whole number, not '7'.": lambda: simulate.make("tree", 9, "7"),
+    "The share of missing votes is -0.2; it must be at least 0 and below 1.": lambda: simulate.build(
+        "tree", 9, 0, missing=-0.2
     ),
-    "The ampdata ensemble needs at least 2 learners: one expert beside the common ones.": lambda: simulate.make(
-        "ampdata", 9, 0, 1
+    "The share of missing votes is nan; it must be at least 0 and below 1.": lambda: simulate.build(
+        "tree", 9, 0, missing=float("nan")
     ),
+    "The tree ensemble has 3 groups of equal size, so the number of learners must be a multiple of 3; "
+    "10 were asked for.": lambda: simulate.make("tree", 9, 0, 10),
+    "The copies ensemble has 3 groups of equal size, so the number of learners must be a multiple of 3; "
+    "1 was asked for.": lambda: simulate.make("copies", 9, 0, 1),
+    "The experts ensemble has 3 groups of equal size, so the number of learners must be a multiple of 3; "
+    "4 were asked for.": lambda: simulate.make("experts", 9, 0, 4),
+    "The condind ensemble has 4 informative learners, so it needs at least 4 learners; 3 were asked for.": (
+        lambda: simulate.make("condind", 9, 0, 3)
+    ),
+    "The ampdata ensemble has an expert beside common learners, so it needs at least 2 learners; "
+    "1 was asked for.": lambda: simulate.make("ampdata", 9, 0, 1),
+    "The ampdata ensemble has an expert on two classes that nobody else knows, so it needs at least 3 classes; "
+    "2 were asked for.": lambda: simulate.make("ampdata", 9, 0, None, 2),
     "The experts ensemble has experts on the classes 4 and 7, so it needs at least 8 classes; 5 were asked for.": (
         lambda: simulate.make("experts", 9, 0, None, 5)
+    ),
+    "The crowd ensemble has 5 votes per task, so it needs at least 5 learners; 4 were asked for.": (
+        lambda: simulate.make("crowd", 9, 0, 4)
     ),
     "An ensemble needs the true class of every row.": lambda: replace(
         base_of(), votes=Votes.from_labels([[0, 1, 2], [3, 0, 1]])

@@ -1,0 +1,93 @@
+# DEEM Studio. Nothing is needed but Python 3.11 or newer: every target makes what it needs in .venv first.
+
+VENV := .venv
+PY := $(VENV)/bin/python
+ARGS ?=
+
+PYTHONS := python3 python python3.14 python3.13 python3.12 python3.11
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+
+# $(call install,FILE,FILES IT READS,STAMPS): pip install -r FILE, unless the first stamp is newer than all it reads.
+# The stamps go first and come back last, so a failed or interrupted install is tried again.
+install = \
+	set -- $(3); \
+	if [ ! -f "$$1" ] || [ -n "$$(find $(2) -newer "$$1")" ]; then \
+	  rm -f $(VENV)/.installed-*; \
+	  $(PY) -m pip --version >/dev/null 2>&1 || $(PY) -m ensurepip --upgrade || \
+	    { echo "$(VENV) has no pip and cannot get one: delete $(VENV) and run make again." >&2; exit 1; }; \
+	  echo "Installing $(1) into $(VENV) (the first time takes a few minutes)"; \
+	  $(PY) -m pip install --disable-pip-version-check -r $(1) && touch "$$@"; \
+	fi
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help app test test-slow lint bench coverage clean venv for-app for-dev chromium checks
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+app: for-app ## Start the app and print its address; options: make app ARGS="--server.port 8600"
+	@exec $(PY) -m streamlit run app.py $(ARGS)
+
+test: for-dev chromium checks ## Run the linters, the type checker and every test that is not slow
+	$(PY) -m pytest -m "not slow" $(ARGS)
+
+test-slow: for-dev chromium checks ## Run all that and the slow tests too
+	$(PY) -m pytest $(ARGS)
+
+lint: for-dev checks ## Run only the linters and the type checker
+
+bench: for-dev ## Run every benchmark in benchmarks/
+	@for file in benchmarks/bench_*.py; do \
+	  [ -f "$$file" ] || { echo "There is no benchmarks/bench_*.py to run." >&2; exit 1; }; \
+	  name=$$(basename "$$file" .py); \
+	  echo "== $$name"; \
+	  $(PY) -m "benchmarks.$$name" $(ARGS) || exit 1; \
+	done
+
+coverage: for-dev chromium ## Run the tests that are not slow and show which lines they miss
+	$(PY) -m pytest -m "not slow" --cov --cov-report=term --cov-report=html $(ARGS)
+
+clean: ## Remove .venv, caches and whatever builds and tests left behind
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.* htmlcov test-results build dist *.egg-info
+	find . -name .git -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +
+
+# A .venv whose Python runs is kept, whoever made it; one that does not run is made anew.
+venv:
+	@if $(PY) -c '' >/dev/null 2>&1; then \
+	  $(PY) -c '$(NEW_ENOUGH)' || \
+	    { echo "$(VENV) holds a Python older than 3.11: delete it (make clean) and run make again." >&2; exit 1; }; \
+	  exit 0; \
+	fi; \
+	found=; \
+	for python in "$(PYTHON)" $(PYTHONS); do \
+	  if [ -n "$$python" ] && "$$python" -c '$(NEW_ENOUGH)' >/dev/null 2>&1; then found=$$python; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+	  echo "DEEM Studio needs Python 3.11 or newer and found none: install one, or name it with make PYTHON=..." >&2; \
+	  exit 1; \
+	fi; \
+	if [ -n "$(PYTHON)" ] && [ "$$found" != "$(PYTHON)" ]; then \
+	  echo "PYTHON=$(PYTHON) is not a Python 3.11 or newer: using $$found instead." >&2; \
+	fi; \
+	if ! "$$found" -c 'import ensurepip, venv' >/dev/null 2>&1; then \
+	  echo "$$found has no venv module: install it (on Debian and Ubuntu the package python3-venv) and run make again." >&2; \
+	  exit 1; \
+	fi; \
+	rm -rf $(VENV); \
+	"$$found" -m venv $(VENV) || \
+	  { rm -rf $(VENV); echo "$$found could not make $(VENV): its message is above." >&2; exit 1; }
+
+for-app: venv
+	@$(call install,requirements.txt,requirements.txt,$(VENV)/.installed-app)
+
+for-dev: venv
+	@$(call install,requirements-dev.txt,requirements.txt requirements-dev.txt,$(VENV)/.installed-dev $(VENV)/.installed-app)
+
+chromium: for-dev
+	@$(PY) -m tests.browser.chromium
+
+checks: for-dev
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy

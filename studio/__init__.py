@@ -1,0 +1,1 @@
+"""What the Streamlit pages share, and the ``deem-studio`` command that starts them."""

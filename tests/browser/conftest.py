@@ -1,0 +1,131 @@
+"""A running app and a Chromium page for every test in this folder."""
+
+import http.client
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Generator, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
+
+from tests.browser import chromium
+
+HERE = Path(__file__).parent
+APP_ROOT = HERE.parent.parent
+APP_LOG = pytest.StashKey[Path]()
+
+expect.set_options(timeout=15_000)  # a busy machine is slow, not wrong
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses by marker
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    log = item.config.stash.get(APP_LOG, None)
+    if report.failed and log is not None:
+        report.sections.append(("app log, last lines", _tail(log)))
+    return report
+
+
+@pytest.fixture(scope="session")
+def app_url(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[str]:
+    """Address of the app, started once with an empty workspace of its own."""
+    home = tmp_path_factory.mktemp("deem_home")
+    log = tmp_path_factory.mktemp("app") / "log.txt"
+    port = _free_port()
+    command = [
+        sys.executable,
+        "-m",
+        "streamlit",
+        "run",
+        "app.py",
+        "--server.port",
+        str(port),
+        "--server.headless",
+        "true",
+    ]
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            command, cwd=APP_ROOT, env=os.environ | {"DEEM_HOME": str(home)}, stdout=output, stderr=subprocess.STDOUT
+        )
+    pytestconfig.stash[APP_LOG] = log
+    try:
+        _wait_until_healthy(server, port, log)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        try:
+            server.wait(10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    executable = chromium.find()
+    if executable is None:
+        pytest.fail("There is no Chromium: `make test` fetches one, or set DEEM_CHROMIUM.")
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=executable, args=list(chromium.LAUNCH_ARGS))
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def page(browser: Browser, app_url: str, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A fresh page, so ``page.goto("/train")`` opens the app; any uncaught JavaScript error fails the test.
+
+    The light theme, unless ``@pytest.mark.parametrize("page", ["light", "dark"], indirect=True)`` says otherwise.
+    """
+    context = browser.new_context(
+        base_url=app_url,
+        viewport={"width": 1400, "height": 1000},
+        color_scheme=getattr(request, "param", "light"),
+    )
+    errors: list[Error] = []
+    context.on("weberror", lambda event: errors.append(event.error))
+    new_page = context.new_page()
+    yield new_page
+    new_page.wait_for_timeout(0)  # lets errors that are on their way arrive
+    context.close()
+    if errors:
+        pytest.fail("The page raised:\n" + "\n".join(error.stack or str(error) for error in errors))
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_until_healthy(server: subprocess.Popen[bytes], port: int, log: Path, patience: float = 90) -> None:
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline and server.poll() is None:
+        # http.client, since urllib would ask a proxy where one is set.
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        try:
+            connection.request("GET", "/_stcore/health")
+            if connection.getresponse().status == 200:
+                return
+        except (OSError, http.client.HTTPException):
+            pass
+        finally:
+            connection.close()
+        time.sleep(0.1)
+    ending = "did not answer" if server.poll() is None else f"ended with code {server.returncode}"
+    pytest.fail(f"The app {ending}. Its log:\n{_tail(log)}")
+
+
+def _tail(log: Path, lines: int = 60) -> str:
+    return "\n".join(log.read_text("utf-8", errors="replace").splitlines()[-lines:])

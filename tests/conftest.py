@@ -1,0 +1,15 @@
+"""Fixtures for all tests."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def large_data() -> Path:
+    """Return the folder of larger ensembles, named by the environment variable DEEM_DATA."""
+    folder = os.environ.get("DEEM_DATA")
+    if not folder or not Path(folder).is_dir():
+        pytest.skip("DEEM_DATA names no folder of larger ensembles")
+    return Path(folder)
