@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deem_core import cli
+from deem_core import cli, readers
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "docs" / "formats.md"]
@@ -54,3 +54,9 @@ def test_every_requirement_is_justified_in_the_readme():
     assert names
     for name in names:
         assert {"torch": "pytorch"}.get(name, name) in table
+
+
+def test_the_example_files_of_the_readme_read():
+    examples = re.findall(r"<pre>\n(.*?)</pre>", (ROOT / "README.md").read_text(), re.DOTALL)
+    layouts = [readers.read(example.encode()).report.layout for example in examples]
+    assert layouts == ["wide", "long", "soft"]

@@ -151,5 +151,5 @@ def test_the_wheel_carries_the_whole_app(tmp_path: Path) -> None:
     assert "deem-studio app" in run(scripts / "deem-studio", "--help")
     root = Path(run(python, "-c", "from studio.launch import app_root; print(app_root())").strip())
     assert root.is_relative_to(venv.resolve())
-    for pattern in ("app.py", "pages/*.py", "sample_data/*", ".streamlit/config.toml"):
+    for pattern in ("app.py", "pages/*.py", "sample_data/*.*", ".streamlit/config.toml"):  # pip adds __pycache__
         assert {path.name for path in root.glob(pattern)} == {path.name for path in source.glob(pattern)} != set()

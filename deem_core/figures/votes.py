@@ -1,0 +1,133 @@
+"""Pictures of votes as they came, before anything is fused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from deem_core.figures.theme import MOST_CLASSES, theme_of
+
+MOST_LEARNERS = 40
+"""Bars that fit on a screen with their names."""
+
+
+def votes_per_class(
+    counts: NDArray[np.integer[Any]],
+    learners: Sequence[str],
+    classes: Sequence[Any],
+    *,
+    theme: str | None = "light",
+    max_learners: int = MOST_LEARNERS,
+    max_classes: int = MOST_CLASSES,
+) -> go.Figure:
+    """Draw how often each learner voted for each class, as one stacked bar per learner.
+
+    Learners stand in the order given, unless some voted more than twice as often as others: then the busiest
+    come first.
+
+    Parameters
+    ----------
+    counts : (d, K) array of int
+        Votes of each learner for each class (`Votes.class_counts`).
+    learners : sequence of d str
+    classes : sequence of K labels
+    theme : "light" or "dark"
+    max_learners : int
+        Learners beyond this many are left out, and the axis says so.
+    max_classes : int
+        The most frequent classes get a colour of their own; the others are drawn together.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    colours = theme_of(theme)
+    order, axis_title = _order(np.asarray(counts).sum(axis=1), max_learners)
+    shown = np.asarray(counts)[order]
+    names = _bar_names([learners[j] for j in order])
+    total = np.maximum(shown.sum(axis=1), 1)
+    figure = go.Figure()
+    for label, votes, colour in _series(shown, classes, min(max_classes, MOST_CLASSES), colours.classes, colours.rest):
+        figure.add_bar(
+            name=_short(label),
+            y=names,
+            x=votes,
+            orientation="h",
+            marker={"color": colour, "line": {"width": 0}},
+            customdata=np.stack([votes / total, total], axis=1),
+            hovertemplate=f"<b>%{{y}}</b><br>class {_safe(label)}: %{{x:,}} of %{{customdata[1]:,}} votes"
+            "<br>%{customdata[0]:.1%} of its votes<extra></extra>",
+        )
+    bar = 30 if len(names) <= 15 else 18  # pixels
+    figure.update_layout(
+        template=colours.template(),
+        barmode="stack",
+        bargap=0.28,
+        height=150 + bar * len(names),
+        margin={"l": 8, "r": 12, "t": 8, "b": 8},
+        dragmode=False,
+        hovermode="closest",
+        legend={
+            "title": {"text": "class", "side": "left"},
+            "orientation": "h",
+            "traceorder": "normal",
+            "x": 0,
+            "xanchor": "left",
+            "y": 1.0,
+            "yanchor": "bottom",
+        },
+        xaxis={"title": "votes cast (number of rows)", "tickformat": ",~d", "fixedrange": True, "automargin": True},
+        yaxis={
+            "title": axis_title,
+            "type": "category",
+            "autorange": "reversed",
+            "fixedrange": True,
+            "automargin": True,
+            "showgrid": False,
+        },
+    )
+    return figure
+
+
+def _order(totals: NDArray[np.integer[Any]], most: int) -> tuple[NDArray[np.intp], str]:
+    """Return which learners to draw, from the top, and what to write at their axis."""
+    order = np.arange(len(totals))
+    uneven = bool(totals.max() > 2 * totals.min())
+    if uneven:
+        order = np.argsort(-totals, kind="stable")
+    title = "learner, busiest first" if uneven else "learner"
+    if len(order) > most:
+        title = f"{title} ({most} of {len(order):,})"
+    return order[:most], title
+
+
+def _series(
+    counts: NDArray[np.integer[Any]], classes: Sequence[Any], most: int, palette: Sequence[str], rest: str
+) -> list[tuple[str, NDArray[np.integer[Any]], str]]:
+    """Return (label, votes (d,), colour) per class, the less frequent ones summed up if there are too many."""
+    labels = [str(label) for label in classes]
+    if len(labels) <= most:
+        return [(label, counts[:, k], palette[k]) for k, label in enumerate(labels)]
+    frequent = np.sort(np.argsort(-counts.sum(axis=0), kind="stable")[: most - 1])
+    series = [(labels[k], counts[:, k], palette[i]) for i, k in enumerate(frequent)]
+    others = np.delete(counts, frequent, axis=1)
+    return [*series, (f"{others.shape[1]:,} others", others.sum(axis=1), rest)]
+
+
+def _bar_names(learners: Sequence[str]) -> list[str]:
+    """Return short names that still tell the learners apart."""
+    short = [_short(name) for name in learners]
+    return [name if short.count(name) == 1 else f"{name} ({position})" for position, name in enumerate(short, start=1)]
+
+
+def _short(name: str, most: int = 18) -> str:
+    return _safe(name if len(name) <= most else f"{name[: most - 1]}…")
+
+
+def _safe(name: str) -> str:
+    """Return a name that Plotly does not take for HTML or a template."""
+    return name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("%{", "% {")

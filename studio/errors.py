@@ -1,0 +1,35 @@
+"""Errors on screen: a sentence for what people can mend, an id for what only the log explains, never a traceback."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from deem_core.errors import DeemError
+from studio import text
+
+_log = logging.getLogger(__name__)
+
+
+@contextmanager
+def shown() -> Iterator[None]:
+    """Show what goes wrong inside; what comes after goes on. Also a decorator: ``@shown()``.
+
+    A `DeemError` becomes a box with its sentence. Anything else is a bug: the box gives an id, and the log has
+    the traceback under that id. Streamlit's own signals (stop, rerun, switch page) pass through.
+    """
+    try:
+        yield
+    except DeemError as error:
+        st.info(text.plain(str(error)), icon=":material/info:")
+    except Exception:
+        number = secrets.token_hex(4)
+        _log.exception("Something broke, id %s", number)
+        st.error(
+            f"Something broke, id **{number}**. It is not your fault: the app's log has the details under this id.",
+            icon=":material/error:",
+        )
