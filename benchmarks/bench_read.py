@@ -39,18 +39,20 @@ def main() -> None:
 
 
 def make_files(folder: Path, rows: int, learners: int) -> list[tuple[str, Path]]:
-    """Write one file of small integers and one of text labels with an id and a truth column."""
+    """Write files of small integers and of words, the last two with an id, a truth column and missing votes."""
     rng = np.random.default_rng(0)
     codes = pd.DataFrame(rng.integers(0, 10, (rows, learners)), columns=[f"m{j}" for j in range(learners)])
-    plain = folder / "plain.csv"
-    codes.to_csv(plain, index=False)
     names = np.array(["cat", "dog", "horse", "bird", "fish", "lizard", "frog", "snail", "spider", ""], object)
-    text = pd.DataFrame(names[codes.to_numpy()], columns=codes.columns)
-    text.insert(0, "id", [f"row-{at}" for at in range(rows)])
-    text["label"] = names[rng.integers(0, 9, rows)]
-    words = folder / "words.csv"
-    text.to_csv(words, index=False)
-    return [("integers", plain), ("words, 10 % missing, id, truth", words)]
+    words = pd.DataFrame(names[codes.to_numpy()], columns=codes.columns)
+    words["label"] = names[rng.integers(0, 9, rows)]
+    files = {
+        "integers": codes,
+        "words, numbers as ids": words.assign(id=range(rows)),
+        "words, text as ids": words.assign(id=[f"row-{at}" for at in rng.permutation(rows)]),
+    }
+    for at, table in enumerate(files.values()):
+        table.to_csv(folder / f"{at}.csv", index=False)
+    return [(title, folder / f"{at}.csv") for at, title in enumerate(files)]
 
 
 def compare(title: str, path: Path, repeats: int) -> None:

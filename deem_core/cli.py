@@ -195,8 +195,8 @@ def _facts_lines(votes: Votes, facts: Facts, held: int, peak: int | None) -> lis
         ("unanimous rows", f"{facts.n_unanimous:,} ({_percent(facts.n_unanimous / n)})"),
         ("tied rows", f"{facts.n_tied:,} ({_percent(facts.n_tied / n)}); majority vote takes the first class"),
         ("rows without a vote", f"{facts.n_silent:,}"),
-        ("constant learners", ", ".join(facts.constant_learners) or "none"),
-        ("identical learners", "; ".join(" = ".join(group) for group in facts.identical_learners) or "none"),
+        ("constant learners", _shortened(facts.constant_learners)),
+        ("identical learners", _shortened([" = ".join(group) for group in facts.identical_learners])),
         ("memory", f"{_megabytes(held)} held" + (f", process peak {_megabytes(peak)}" if peak else "")),
     ]
     if facts.majority_accuracy is not None:
@@ -243,6 +243,11 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], total: int) -> 
 def _two_columns(lines: Sequence[tuple[str, str]]) -> Iterable[str]:
     width = max(len(name) for name, _ in lines)
     return (f"  {name.ljust(width)}   {_on_one_line(value)}" for name, value in lines)
+
+
+def _shortened(names: Sequence[str], most: int = 5) -> str:
+    shown = "; ".join(_clipped(name, 60) for name in names[:most])
+    return f"{shown}; … and {len(names) - most:,} more" if len(names) > most else shown or "none"
 
 
 def _on_one_line(text: str) -> str:

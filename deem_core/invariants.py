@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -67,10 +68,45 @@ def as_ids(ids: Any, n_rows: int) -> pd.Index:
     """Return the rows' names as an Index; their positions by default."""
     if ids is None:
         return pd.RangeIndex(n_rows)
-    index = ids if isinstance(ids, pd.Index) else pd.Index(ids)
+    try:
+        index = ids if isinstance(ids, pd.Index) else pd.Index(ids)
+    except (TypeError, ValueError):
+        raise InputError("The ids must be a flat list with one name for each row.") from None
+    if isinstance(index, pd.MultiIndex):
+        index = pd.Index([" / ".join(map(str, parts)) for parts in index])
     if len(index) != n_rows:
         raise InputError(f"There are {n_rows:,} rows of votes but {len(index):,} ids.")
     return index
+
+
+def as_rows(rows: Any, n_rows: int) -> Any:
+    """Return a slice, positions or a mask that fits n rows."""
+    if isinstance(rows, slice):
+        return rows
+    index = np.asarray(rows)
+    if index.ndim != 1:
+        raise InputError(f"Rows are chosen by a slice, a list of positions or a mask, not by {rows!r}.")
+    if not index.size:
+        return np.zeros(0, np.intp)
+    if index.dtype == bool:
+        if len(index) != n_rows:
+            raise InputError(f"The mask has {len(index):,} entries for {n_rows:,} rows.")
+        return index
+    if not np.issubdtype(index.dtype, np.integer):
+        raise InputError(f"Rows are chosen by whole numbers, not by {index.dtype}.")
+    if index.min() < -n_rows or index.max() >= n_rows:
+        raise InputError(f"There is no row at position {index.max()}; positions go from 0 to {n_rows - 1}.")
+    return index
+
+
+def as_position(value: Any) -> int | None:
+    """Return a learner's position, None for what is not a whole number."""
+    if isinstance(value, (bool, np.bool_)):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
 
 
 def id_hashes(ids: pd.Index) -> NDArray[Any]:
@@ -78,7 +114,11 @@ def id_hashes(ids: pd.Index) -> NDArray[Any]:
     values = ids.to_numpy()
     if values.dtype.kind in "iu":
         return values.astype(np.int64)
-    return pd.util.hash_array(ids.astype(str).to_numpy(dtype=object), categorize=False)
+    texts = ids.astype(str).to_numpy(dtype=object)
+    try:
+        return pd.util.hash_array(texts, categorize=False)
+    except UnicodeError:  # half a character, which has no UTF-8
+        return pd.util.hash_array(np.array([ascii(text) for text in texts], object), categorize=False)
 
 
 def as_truth(truth: ArrayLike, n_rows: int, n_labels: int) -> NDArray[np.int32]:

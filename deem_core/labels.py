@@ -40,7 +40,7 @@ class MissingRule:
     Attributes
     ----------
     tokens : frozenset of str
-        Spellings that are missing, in lower case, trimmed. The empty cell always is.
+        Canonical spellings that are missing, in lower case. The empty cell always is.
     minus_one : bool
         Whether ``-1`` is missing where all other labels are non-negative integers and at least two
         classes remain (so a file of -1/+1 keeps its two classes).
@@ -50,17 +50,19 @@ class MissingRule:
     minus_one: bool
 
     @classmethod
-    def of(cls, missing: MissingRule | Collection[str]) -> MissingRule:
-        """Return a rule; a plain collection of spellings is taken literally."""
+    def of(cls, missing: MissingRule | Collection[str] | None) -> MissingRule:
+        """Return a rule; a plain collection of spellings is taken literally, None is the default."""
+        if missing is None:
+            return DEFAULT
         if isinstance(missing, MissingRule):
             return missing
-        if isinstance(missing, str):
-            missing = [missing]
-        return cls(frozenset({"", *(token.strip().casefold() for token in missing)}), minus_one=False)
+        if isinstance(missing, (str, int, float)):
+            missing = [str(missing)]
+        return cls(frozenset({"", *(canonical_text(str(token)).casefold() for token in missing)}), minus_one=False)
 
-    def is_missing(self, spelling: str) -> bool:
-        """Tell whether a trimmed cell is one of the tokens."""
-        return spelling.casefold() in self.tokens
+    def is_missing(self, key: str) -> bool:
+        """Tell whether a canonical label is one of the tokens."""
+        return key.casefold() in self.tokens
 
 
 DEFAULT = MissingRule(frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"}), minus_one=True)
@@ -73,7 +75,7 @@ def canonical(texts: pa.Array) -> pa.Array:
     ``" 1 "``, ``1.0``, ``+1`` and ``1.000e+00`` become ``1``; ``01`` stays ``01`` because leading
     zeros are part of codes that only look like numbers.
     """
-    texts = pc.utf8_trim_whitespace(texts)
+    texts = trim(texts)
     texts = pc.replace_substring_regex(texts, _INTEGER, r"\1")
     texts = pc.replace_substring_regex(texts, _DECIMAL, r"\1")
     texts = pc.replace_substring_regex(texts, r"^(-?)\.([0-9]+)$", r"\10.\2")  # RE2: \1, then a zero
@@ -82,6 +84,25 @@ def canonical(texts: pa.Array) -> pa.Array:
     if pc.any(scientific).as_py():
         spelled = [_plain(text) for text in texts.filter(scientific).to_pylist()]
         texts = pc.replace_with_mask(texts, scientific, pa.array(spelled, texts.type))
+    return texts
+
+
+def trim(texts: pa.Array) -> pa.Array:
+    """Return texts without white space around them; a stray byte order mark counts as such."""
+    texts = pc.utf8_trim_whitespace(texts)
+    if pc.any(pc.starts_with(texts, "\ufeff")).as_py():
+        texts = pc.utf8_trim_whitespace(pc.utf8_ltrim(texts, "\ufeff"))
+    return texts
+
+
+def canonical_name(texts: pa.Array) -> pa.Array:
+    """Return the key of each id or learner name: trimmed, and ``1.0`` as ``1``.
+
+    Names are less of a number than labels are: ``1.10`` and ``1e1`` are not respelled.
+    """
+    texts = trim(texts)
+    if pc.any(pc.ends_with(texts, ".0")).as_py():
+        texts = pc.replace_substring_regex(texts, r"^(-?(?:0|[1-9][0-9]*))\.0+$", r"\1")
     return texts
 
 
@@ -174,6 +195,11 @@ class LabelColumn:
         return counts
 
 
+def is_number(text: str) -> bool:
+    """Tell whether a text is a number in any usual spelling."""
+    return _NUMBER.fullmatch(text) is not None
+
+
 @dataclass(frozen=True)
 class Coding:
     """Label columns turned into class codes.
@@ -223,9 +249,10 @@ def code_columns(
     rule = MissingRule.of(missing)
     n = len(columns[0].indices) if columns else 0
     spellings = _spellings_by_key(columns, extra)
-    missing_keys = {key for key in spellings if rule.is_missing(key)}
+    named = {canonical_text(label) for label in extra}  # a class that the header names is never "missing"
+    missing_keys = {key for key in spellings if rule.is_missing(key) and key not in named}
     labels = set(spellings) - missing_keys
-    minus_one = rule.minus_one and minus_one_is_missing(labels)
+    minus_one = rule.minus_one and "-1" not in named and minus_one_is_missing(labels)
     if minus_one:
         labels.discard("-1")
         missing_keys.add("-1")

@@ -39,6 +39,16 @@ class NormalisedSoft:
     first_rows: tuple[int, ...]
 
 
+def as_array(probabilities: Any) -> NDArray[np.float32]:
+    """Return probabilities as float32; refuse what is not a regular array of numbers."""
+    try:
+        return np.asarray(probabilities, np.float32)
+    except (ValueError, TypeError):
+        raise InputError(
+            "Soft votes must be a regular array of numbers with the shape (rows, learners, classes)."
+        ) from None
+
+
 def normalise(values: NDArray[np.float32], learners: Sequence[str]) -> NormalisedSoft:
     """Return probabilities with exact sums; NaN means missing, impossible values are refused.
 

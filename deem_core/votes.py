@@ -124,7 +124,7 @@ class Votes:
             All classes in their order; by default those that were voted for, in natural order.
         missing : MissingRule or spellings
         """
-        coded = coding.code_array(labels, classes=classes, missing=missing)
+        coded = coding.code_array(labels, classes=classes, missing=missing, learners=learners)
         labels_of_classes = coding.as_label_array(coded.classes)
         truth_codes, truth_only = None, None
         if truth is not None:
@@ -155,6 +155,7 @@ class Votes:
         frame's index names the rows.
         """
         names = [str(name) for name in frame.columns]
+        learners = None if learners is None else [str(name) for name in learners]
         if len(set(names)) != len(names):
             raise InputError(
                 f"The frame has two columns named {invariants.first_repeated(names)!r}; rename one of them."
@@ -162,6 +163,9 @@ class Votes:
         for column in [*(learners or ()), *(name for name in (id, truth) if name is not None)]:
             if column not in names:
                 raise InputError(f"The frame has no column {column!r}; its columns are {', '.join(names)}.")
+        for role, column in (("id", id), ("truth", truth)):
+            if column is not None and learners is not None and column in learners:
+                raise InputError(f"Column {column!r} cannot be both the {role} and a learner.")
         chosen = list(learners) if learners is not None else [name for name in names if name not in (id, truth)]
         columns = {name: frame.iloc[:, position] for position, name in enumerate(names)}
         return cls.from_labels(
@@ -189,14 +193,18 @@ class Votes:
         1 % are renormalised with a warning; negative, larger than 1 or non-finite ones are refused.
         The class codes are the most probable classes, the lowest index among equals.
         """
-        array = np.asarray(probabilities, np.float32)
+        array = soft_votes.as_array(probabilities)
         if array.ndim != 3:
             raise InputError(
                 f"Soft votes must have the shape (rows, learners, classes); this array has shape {array.shape}."
             )
         names = invariants.default_learners(array.shape[1]) if learners is None else tuple(learners)
+        invariants.check_learners(names, array.shape[1])
         labels = coding.as_label_array(np.arange(array.shape[2]) if classes is None else classes)
         normal = soft_votes.normalise(array, names)
+        if normal.n_partial:
+            text = f"{normal.n_partial:,} soft votes have some but not all values missing; those were read as 0."
+            warnings.warn(text, stacklevel=2)
         if normal.n_renormalised:
             warnings.warn(
                 f"{normal.n_renormalised:,} soft votes did not sum to 1 within 1 % and were renormalised "
@@ -245,7 +253,7 @@ class Votes:
 
     def select_rows(self, rows: Any) -> Votes:
         """Return the Votes of some rows (a slice, indices or a boolean mask); classes stay as they are."""
-        rows = rows if isinstance(rows, slice) else np.asarray(rows)
+        rows = invariants.as_rows(rows, self.n_rows)
         return self._changed(
             codes=self.codes[rows],
             ids=self.ids[rows],
@@ -258,7 +266,7 @@ class Votes:
         position = {name: j for j, name in enumerate(self.learners)}
         chosen = []
         for learner in learners:
-            at = position.get(learner) if isinstance(learner, str) else int(learner)
+            at = position.get(learner) if isinstance(learner, str) else invariants.as_position(learner)
             if at is None or not -self.n_learners <= at < self.n_learners:
                 raise InputError(f"There is no learner {learner!r}; the learners are {', '.join(self.learners)}.")
             chosen.append(at)
@@ -350,6 +358,8 @@ class Votes:
         self, batch_size: int, dtype: DTypeLike = np.float32
     ) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
         """Yield ``(rows, (b, d, K) one-hot votes)`` batch by batch; missing votes are zero vectors."""
+        if batch_size < 1:
+            raise InputError(f"The batch size is {batch_size}; it must be at least 1.")
         for start in range(0, self.n_rows, batch_size):
             rows = slice(start, min(start + batch_size, self.n_rows))
             yield rows, one_hot(self.codes[rows], self.n_classes, dtype)

@@ -4,6 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
+import torch
+
+torch.set_num_threads(1)  # the models of the tests are small: threads only get in each other's way
 
 
 @pytest.fixture(scope="session")

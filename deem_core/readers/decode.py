@@ -15,14 +15,14 @@ import pyarrow as pa
 
 from deem_core.errors import InputError
 
-MAX_BYTES = 16 << 30
+MAX_BYTES = 4 << 30
 """Unpacked size beyond which a compressed file is taken for a decompression bomb."""
 
 _CHUNK = 1 << 24
 _SIGNATURES = (  # how files begin that are not tables, and what to do with them
     (b"\xd0\xcf\x11\xe0", "an old Excel or Office file", "Open it and save it as CSV (UTF-8)."),
     (b"%PDF", "a PDF document", "Export the table as CSV."),
-    (b"BZh", "compressed with bzip2", "Unpack it, or compress it with gzip."),
+    (b"BZh91AY&SY", "compressed with bzip2", "Unpack it, or compress it with gzip."),
     (b"\xfd7zXZ", "compressed with xz", "Unpack it, or compress it with gzip."),
     (b"\x28\xb5\x2f\xfd", "compressed with zstd", "Unpack it, or compress it with gzip."),
     (b"7z\xbc\xaf", "a 7-Zip archive", "Unpack it and bring the CSV inside."),
@@ -37,11 +37,21 @@ _MARKUP = re.compile(rb"\s*<(?:!doctype html|html|\?xml)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Raw:
-    """A file's bytes, unpacked."""
+    """A file's bytes, unpacked.
+
+    Attributes
+    ----------
+    name : str
+    data : bytes
+    compression : "gzip" or None
+    doubt : str
+        A sentence about bytes that were left aside, else empty.
+    """
 
     name: str
     data: bytes
     compression: str | None
+    doubt: str = ""
 
     @property
     def is_parquet(self) -> bool:
@@ -73,7 +83,9 @@ def load(source: Any) -> Raw:
     if not data:
         raise InputError(f"{name} is empty: it has no bytes at all. Bring a CSV, TSV or Parquet file with a header.")
     if data[:2] == b"\x1f\x8b":
-        return Raw(name, _gunzip(name, data), "gzip")
+        unpacked, rest = _gunzip(name, data)
+        doubt = f"{name} goes on after its gzip data; the last {rest:,} bytes were not read." if rest else ""
+        return Raw(name, unpacked, "gzip", doubt)
     return Raw(name, data, None)
 
 
@@ -81,11 +93,7 @@ def decode(raw: Raw) -> Text:
     """Return the text of a file in UTF-8; refuse files that are not text."""
     _refuse_foreign(raw)
     data = raw.data
-    for mark, encoding in (
-        (codecs.BOM_UTF32_LE, "utf-32"),
-        (codecs.BOM_UTF16_LE, "utf-16"),
-        (codecs.BOM_UTF16_BE, "utf-16"),
-    ):
+    for mark, encoding in _MARKS:
         if data.startswith(mark):
             return Text(_transcode(raw, encoding), encoding.upper())
     if data.startswith(codecs.BOM_UTF8):
@@ -96,49 +104,69 @@ def decode(raw: Raw) -> Text:
     if b"\0" in data:
         wide = _unmarked_utf16(data)
         if wide is None:
-            line = data.count(b"\n", 0, data.index(b"\0")) + 1
-            raise InputError(
-                f"{raw.name} holds NUL bytes (first on line {line:,}), so it is binary or damaged. "
-                "Export it again as CSV (UTF-8)."
-            )
+            raise InputError(_nul_sentence(raw.name, data))
         return Text(_transcode(raw, wide), wide.upper(), "The file has no byte order mark; UTF-16 was guessed.")
     _refuse_binary(raw.name, data)
     bad = _first_invalid_utf8(data)
-    if bad is None:
-        return Text(data, encoding)
-    line = data.count(b"\n", 0, bad) + 1
-    return _as_latin(data, line)
+    return Text(data, encoding) if bad is None else _as_latin(data, line_at(data, bad))
+
+
+_MARKS = (  # the longer marks first: UTF-32 begins like UTF-16
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def line_at(data: bytes, position: int) -> int:
+    """Return the line of a byte, counted from 1, whatever ends the lines."""
+    newline = b"\n" if b"\n" in data else b"\r"
+    return data.count(newline, 0, position) + 1
+
+
+def _nul_sentence(name: str, data: bytes) -> str:
+    return (
+        f"{name} holds NUL bytes (first on line {line_at(data, data.index(0)):,}), so it is binary or damaged. "
+        "Export it again as CSV (UTF-8)."
+    )
 
 
 def _read_all(source: Any) -> tuple[str, bytes]:
-    if isinstance(source, (str, os.PathLike)):
-        path = Path(source)
-        try:
-            return path.name, path.read_bytes()
-        except FileNotFoundError:
-            raise InputError(f"There is no file {str(path)!r}. Check the path.") from None
-        except IsADirectoryError:
-            raise InputError(f"{str(path)!r} is a folder. Name a file in it.") from None
-        except OSError as error:
-            raise InputError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from None
     if isinstance(source, (bytes, bytearray, memoryview)):
         return "<bytes>", bytes(source)
-    return _read_buffer(source)
+    if not isinstance(source, (str, os.PathLike)):
+        return _read_buffer(source)
+    path = Path(source)
+    try:
+        return path.name, path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"There is no file {str(path)!r}. Check the path.") from None
+    except IsADirectoryError:
+        raise InputError(f"{str(path)!r} is a folder. Name a file in it.") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{str(path)!r} cannot be read: {reason}.") from None
 
 
 def _read_buffer(buffer: IO[Any]) -> tuple[str, bytes]:
     if not hasattr(buffer, "read"):
         raise InputError(f"Cannot read from {type(buffer).__name__}: give a path, bytes or an open file.")
-    if hasattr(buffer, "seek") and not (hasattr(buffer, "seekable") and not buffer.seekable()):
-        buffer.seek(0)
-    content = buffer.read()
     name = getattr(buffer, "name", None)
     name = Path(name).name if isinstance(name, str) and name else "<buffer>"
-    return name, content.encode() if isinstance(content, str) else content
+    try:
+        if hasattr(buffer, "seek") and (not hasattr(buffer, "seekable") or buffer.seekable()):
+            buffer.seek(0)
+        content = buffer.read()
+        return name, content.encode() if isinstance(content, str) else bytes(content)
+    except (OSError, ValueError, TypeError) as error:  # closed, not readable, or text that has no UTF-8
+        raise InputError(
+            f"{name} cannot be read: {str(error).rstrip('.')}. Give a path, bytes or a file opened for reading."
+        ) from None
 
 
-def _gunzip(name: str, data: bytes) -> bytes:
-    """Unpack gzip members one after the other, with a ceiling on the size."""
+def _gunzip(name: str, data: bytes) -> tuple[bytes, int]:
+    """Unpack gzip members one after the other, with a ceiling on the size; also count the bytes that follow."""
     out = io.BytesIO()
     rest = data
     while rest[:2] == b"\x1f\x8b":
@@ -157,7 +185,7 @@ def _gunzip(name: str, data: bytes) -> bytes:
         rest = member.unused_data
     if not out.tell():
         raise InputError(f"{name} is empty: the gzip file holds no bytes.")
-    return out.getvalue()
+    return out.getvalue(), len(rest.strip(b"\0"))
 
 
 def _refuse_foreign(raw: Raw) -> None:
@@ -203,21 +231,23 @@ def _first_invalid_utf8(data: bytes) -> int | None:
 def _unmarked_utf16(data: bytes) -> str | None:
     """Guess UTF-16 without a mark: mostly ASCII text has its zeros on one side of every pair."""
     sample = data[:4096]
-    even, odd = sample[::2].count(0), sample[1::2].count(0)
-    if odd > 0.4 * len(sample[1::2]) and even == 0:
-        return "utf-16-le"
-    if even > 0.4 * len(sample[::2]) and odd == 0:
-        return "utf-16-be"
+    half = max(len(sample) // 2, 1)
+    even, odd = sample[::2].count(0) / half, sample[1::2].count(0) / half
+    if max(even, odd) > 0.4 and min(even, odd) < 0.1:
+        return "utf-16-le" if odd > even else "utf-16-be"
     return None
 
 
 def _transcode(raw: Raw, encoding: str) -> bytes:
     try:
-        return raw.data.decode(encoding).encode()
-    except UnicodeDecodeError:
+        data = raw.data.decode(encoding).encode()
+    except UnicodeError:
         raise InputError(
             f"{raw.name} looks like {encoding.upper()} text but is damaged. Export it again as CSV (UTF-8)."
         ) from None
+    if b"\0" in data:
+        raise InputError(_nul_sentence(raw.name, data))
+    return data
 
 
 def _as_latin(data: bytes, line: int) -> Text:

@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 
 from deem_core.coding import as_label_array
 from deem_core.errors import InputError
-from deem_core.labels import LabelColumn, MissingRule, canonical, code_columns, encode
+from deem_core.labels import (
+    LabelColumn,
+    MissingRule,
+    canonical,
+    canonical_name,
+    code_columns,
+    encode,
+    is_whole_number,
+    trim,
+)
 from deem_core.readers import roles
 from deem_core.readers.report import Notebook, listing, plural
 from deem_core.readers.request import Request
@@ -22,8 +31,8 @@ from deem_core.readers.source import Source, open_source
 from deem_core.readers.wide import code_truth_texts, note_coding, refuse_hopeless, refuse_too_few, text_index
 from deem_core.votes import Votes
 
-MAX_CELLS = 4_000_000_000
-"""Largest tasks × workers table that is built (16 GB of codes)."""
+MAX_CELLS = 1_200_000_000
+"""Largest tasks × workers table that is built (5 GB of codes)."""
 
 
 @dataclass(frozen=True)
@@ -38,33 +47,58 @@ class LongColumns:
 
 @dataclass(frozen=True)
 class Names:
-    """Repeated names as codes: ``codes (m,)`` into ``names``, in order of first appearance; -1 for empty."""
+    """Repeated names as codes: ``codes (m,)`` into ``names``, in order of first appearance; -1 for empty.
+
+    ``n_merged`` counts spellings beyond white space that were taken as the same name.
+    """
 
     codes: NDArray[np.int32]
     names: pa.Array
     keys: pa.Array
+    n_merged: int
 
 
 def find_columns(columns: Sequence[str], id: str | None, truth: str | None) -> LongColumns | None:
-    """Return the roles of a long file's columns by their names, None if one is not there."""
-    taken = {name for name in (id, truth) if name is not None}
-    task = id or next(iter(roles.matches((c for c in columns if c not in taken), roles.TASK_NAMES)), None)
-    worker = next(iter(roles.matches((c for c in columns if c not in {*taken, task}), roles.WORKER_NAMES)), None)
-    label = next(iter(roles.matches((c for c in columns if c not in {*taken, task, worker}), roles.LABEL_NAMES)), None)
+    """Return the roles of a long file's columns by their names, None if one is not there.
+
+    Where both `prediction` and `label` are there, the one whose name may mean the truth is the truth.
+    """
+
+    def first(usual: Sequence[str], taken: set[str | None]) -> str | None:
+        return next(iter(roles.matches((name for name in columns if name not in taken), usual)), None)
+
+    task = id or first(roles.TASK_NAMES, {truth})
+    worker = first(roles.WORKER_NAMES, {task, truth})
+    answers = roles.matches((name for name in columns if name not in {task, worker, truth}), roles.LABEL_NAMES)
+    plain = [name for name in answers if roles.simple(name) not in roles.TRUTH_NAMES]
+    label = next(iter(plain + answers), None)
     if task is None or worker is None or label is None:
         return None
-    used = {*taken, task, worker, label}
-    found = truth or next(iter(roles.matches((c for c in columns if c not in used), roles.TRUTH_NAMES)), None)
-    return LongColumns(task, worker, label, found)
+    return LongColumns(task, worker, label, truth or first(roles.TRUTH_NAMES, {task, worker, label}))
 
 
 def looks_long(source: Source, found: LongColumns | None) -> bool:
-    """Tell a long file from a wide one that has a column named like a worker: tasks come up again and again."""
+    """Tell a long file from a wide one that has a learner named like a worker, such as `model` or `judge`.
+
+    In a long file tasks come up again and again, and workers are not named like labels.
+    """
     if found is None:
         return False
-    if source.table.num_columns <= 4:
+    rest = set(source.columns) - {found.task, found.worker, found.label, found.truth}
+    if len(encode(source.table[found.task]).dictionary) == source.table.num_rows and rest:
+        return False
+    labels = set(LabelColumn.from_text(found.label, source.table[found.label]).keys)
+    if not _shares_labels(source, found.worker, labels):
         return True
-    return bool(len(encode(source.table[found.task]).dictionary) < source.table.num_rows)
+    may_be_named_alike = roles.simple(found.worker) in roles.CLEAR_WORKER_NAMES or all(map(is_whole_number, labels))
+    return may_be_named_alike and not any(_shares_labels(source, name, labels) for name in rest)
+
+
+def _shares_labels(source: Source, name: str, labels: set[str]) -> bool:
+    """Tell whether most cells of a column are among these labels."""
+    column = LabelColumn.from_text(name, source.table[name])
+    shared = sum(int(count) for key, count in zip(column.keys, column.counts, strict=True) if key in labels)
+    return shared > int(source.table.num_rows) / 2
 
 
 def read_long(request: Request, found: LongColumns) -> Votes:
@@ -72,8 +106,13 @@ def read_long(request: Request, found: LongColumns) -> Votes:
     source, notebook = request.source, request.notebook
     _note_columns(request, found)
     tasks, workers = encode_names(source.table[found.task]), encode_names(source.table[found.worker])
+    _note_merged(tasks, "task", notebook)
+    _note_merged(workers, "worker", notebook)
     chosen = _choose_workers(request, workers)
-    column = LabelColumn.from_text(found.label, source.table[found.label])
+    worker_of = chosen[workers.codes]  # -1 where the worker is empty or left out
+    asked = pa.array(np.where(worker_of >= 0, 1, 0).astype(bool))
+    labels = pc.if_else(asked, source.text(found.label), "")  # what ignored workers say makes no class
+    column = LabelColumn.from_text(found.label, labels)
     if column.too_many:
         raise InputError(
             f"The label column {found.label!r} holds {column.n_spellings:,} different values; "
@@ -88,7 +127,6 @@ def read_long(request: Request, found: LongColumns) -> Votes:
     refuse_too_few(source, names, notebook)
     _refuse_hopeless_size(source, found, len(coding.classes), len(rows.task_at), len(names))
     refuse_hopeless(source, [], coding)
-    worker_of = chosen[workers.codes]  # -1 where the worker is empty or left out
     answered = (tasks.codes >= 0) & (worker_of >= 0) & (coding.codes[:, 0] >= 0)
     codes = np.full((len(rows.task_at), len(names)), -1, np.int32)
     _fill_last(codes, rows.row_of[answered], worker_of[answered], coding.codes[answered, 0], notebook)
@@ -134,7 +172,7 @@ def encode_names(texts: pa.ChunkedArray) -> Names:
     """Return names as codes; `` 1 ``, ``1`` and ``1.0`` are one name, spelled as it came first."""
     encoded = encode(texts)
     spelled = encoded.dictionary
-    keys = canonical(spelled).dictionary_encode()  # distinct spellings → distinct names
+    keys = canonical_name(spelled).dictionary_encode()  # distinct spellings → distinct names
     name_of = keys.indices.to_numpy(zero_copy_only=False).astype(np.int32)
     first = np.full(len(keys.dictionary), -1, np.int64)
     first[name_of[::-1]] = np.arange(len(name_of))[::-1]
@@ -142,21 +180,32 @@ def encode_names(texts: pa.ChunkedArray) -> Names:
     codes = name_of[encoded.indices.to_numpy(zero_copy_only=False)]
     if empty >= 0:
         codes = np.where(codes == empty, -1, codes)
-    names = pc.utf8_trim_whitespace(spelled.take(pa.array(first)))
-    return Names(codes.astype(np.int32), names, keys.dictionary)
+    trimmed = trim(spelled)
+    merged = pc.count_distinct(trimmed).as_py() - len(keys.dictionary)
+    return Names(codes.astype(np.int32), trimmed.take(pa.array(first)), keys.dictionary, merged)
+
+
+def _note_merged(names: Names, what: str, notebook: Notebook) -> None:
+    if names.n_merged:
+        text = f"{plural(names.n_merged, what)} spelled both as a whole number and with .0 (1 and 1.0) are one."
+        notebook.add("changed", text, count=names.n_merged)
 
 
 def _choose_workers(request: Request, workers: Names) -> NDArray[np.int32]:
     """Return (names + 1,) the learner index of each worker, -1 if left out; the last entry serves code -1."""
-    names, learners, ignore = workers.names.to_pylist(), request.learners, request.ignore
-    if learners is not None:
-        unknown = [name for name in learners if name not in names]
-        if unknown:
-            raise InputError(f"There is no worker {unknown[0]!r} in the file; its workers are {listing(names)}.")
-    wanted = [bool(name) and (learners is None or name in learners) and name not in ignore for name in names]
+    names = workers.names.to_pylist()
+    keys = workers.keys.to_pylist()
+    wished = None if request.learners is None else set(canonical_name(pa.array(list(request.learners))).to_pylist())
+    ignored = set(canonical_name(pa.array(list(request.ignore), pa.string())).to_pylist())
+    for key in [*(wished or ()), *(ignored - set(request.source.columns))]:
+        if key not in keys:
+            raise InputError(f"There is no worker {key!r} in the file; its workers are {listing(names)}.")
+    wanted = [bool(key) and (wished is None or key in wished) and key not in ignored for key in keys]
     left_out = [name for name, keep in zip(names, wanted, strict=True) if name and not keep]
     if left_out:
-        request.notebook.add("left out", f"Workers {listing(left_out)} were left out, as asked.", count=len(left_out))
+        verb = "was" if len(left_out) == 1 else "were"
+        text = f"{plural(len(left_out), 'worker')} ({listing(left_out)}) {verb} left out, as asked."
+        request.notebook.add("left out", text, count=len(left_out))
     index = np.full(len(names) + 1, -1, np.int32)
     index[:-1][wanted] = np.arange(sum(wanted))
     return index
@@ -247,7 +296,9 @@ def read_truth_file(
     file: Any, ids: pd.Index, class_keys: Sequence[str], rule: MissingRule, notebook: Notebook
 ) -> tuple[NDArray[np.int32] | None, NDArray[np.object_]]:
     """Return truth codes (n,) for rows named ``ids`` from a second file of task and truth."""
-    source = open_source(file, Notebook())
+    own = Notebook()
+    source = open_source(file, own)
+    notebook.notes.extend(note for note in own.notes if note.kind in ("warning", "changed"))
     columns = source.columns
     if len(columns) < 2:
         raise InputError(f"{source.name} needs two columns, the task and its true label; it has {listing(columns)}.")
@@ -256,7 +307,7 @@ def read_truth_file(
     label = next(iter(roles.matches(rest, (*roles.TRUTH_NAMES, *roles.LABEL_NAMES))), rest[0])
     tasks = encode_names(source.table[task])
     column = _last_truth_per_task(source, tasks, task, label)
-    keys = canonical(pa.array(ids.astype(str), pa.string()))
+    keys = canonical_name(pa.array(ids.astype(str), pa.string()))
     at = pc.index_in(keys, value_set=tasks.keys)
     matched = pc.fill_null(at, -1).to_numpy(zero_copy_only=False)
     texts = pa.chunked_array([pc.fill_null(column.take(at), "")])

@@ -5,10 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import re
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from deem_core.errors import InputError
@@ -16,10 +21,44 @@ from deem_core.errors import InputError
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "pipe"}
 """Delimiters in the order in which a tie is decided."""
 
+MAX_COLUMNS = 5_000
+
 _SAMPLE_BYTES = 1 << 18
 _SAMPLE_RECORDS = 500
 _REPEATS_FROM = 50  # cells; with fewer it is too early to tell whether a column repeats itself
 _BLOCK = 1 << 22
+_BLANK_END = re.compile(rb"[\r\n]+[ \x1a]*\Z")  # Ctrl-Z ended files once
+_SEPARATOR_LINE = re.compile(rb"\"?sep=(.)\"?\r?\n", re.IGNORECASE)  # Excel's way to name the delimiter
+
+
+@dataclass(frozen=True)
+class Body:
+    """What is left of a file without the lines around the table.
+
+    Attributes
+    ----------
+    name : str
+    data : bytes
+    lines_before : int
+        Lines of the file that were cut off before ``data``.
+    end : int
+        Where the last line ends; line breaks may follow.
+    """
+
+    name: str
+    data: bytes
+    lines_before: int
+    end: int
+
+    @cached_property
+    def newline(self) -> bytes:
+        """What ends the lines."""
+        return b"\n" if b"\n" in self.data else b"\r"
+
+    @cached_property
+    def has_quotes(self) -> bool:
+        """Whether any cell is quoted."""
+        return b'"' in self.data
 
 
 @dataclass(frozen=True)
@@ -35,25 +74,32 @@ class Parsed:
     delimiter : str
     n_blank_lines : int
         Empty lines that were skipped.
+    suspect_rows : tuple of int
+        Positions of rows with a quoted cell that holds what looks like whole lines of the table.
     """
 
     header: tuple[str, ...]
     columns: list[pa.ChunkedArray]
     delimiter: str
     n_blank_lines: int
+    suspect_rows: tuple[int, ...]
 
 
 def parse(name: str, data: bytes) -> Parsed:
     """Read delimited UTF-8 text; every cell stays text."""
-    if data[:1] in (b"\r", b"\n"):
-        data = data.lstrip(b"\r\n")
     if not data or data.isspace():
         raise InputError(f"{name} is blank: it holds only white space. Bring a file with a header and rows.")
-    delimiter = find_delimiter(data)
-    header, *first = [cells for _, cells in itertools.islice(_records(_head(data), delimiter), _SAMPLE_RECORDS)]
-    _refuse_open_quote(name, data, delimiter)
-    table = _read(name, data, delimiter, _column_types(header, first))
-    return Parsed(tuple(header), table.columns, delimiter, _count_blank_lines(data, delimiter, table.num_rows))
+    body, told = _cut(name, data)
+    if not body.end:
+        raise InputError(f"{name} is blank: it holds no header. Bring a file with a header and rows.")
+    delimiter = told or find_delimiter(body.data)
+    records = [cells for _, cells in itertools.islice(_records(_head(body.data), delimiter), _SAMPLE_RECORDS)]
+    header, *first = records or [next(_records(body.data, delimiter))[1]]
+    if len(header) > MAX_COLUMNS:
+        raise InputError(f"{name} has {len(header):,} columns; at most {MAX_COLUMNS:,} can be read.")
+    table, n_spaced = _read_or_explain(body, delimiter, _column_types(header, first))
+    n_blank = _count_blank_lines(body, delimiter, table.num_rows) + body.lines_before - bool(told)
+    return Parsed(tuple(header), table.columns, delimiter, n_blank + n_spaced, _suspect_rows(body, table, delimiter))
 
 
 def find_delimiter(data: bytes) -> str:
@@ -68,6 +114,23 @@ def find_delimiter(data: bytes) -> str:
         if (regular, widths[0]) > best_score:
             best, best_score = delimiter, (regular, widths[0])
     return best
+
+
+def _cut(name: str, data: bytes) -> tuple[Body, str | None]:
+    """Cut off blank lines before the table, blanks after it, and Excel's line that names the delimiter."""
+    told = None
+    start = len(data) - len(data.lstrip(b"\r\n")) if data[:1] in (b"\r", b"\n") else 0
+    if match := _SEPARATOR_LINE.match(data, start):
+        separator = match.group(1).decode("latin-1")
+        told, start = separator if separator in DELIMITERS else None, match.end()
+    end = len(data)
+    while blank := _BLANK_END.search(data, max(end - 1000, start), end):
+        end = blank.start()
+    newline = b"\n" if b"\n" in data else b"\r"
+    lines_before = data.count(newline, 0, start)
+    if start == 0 and not data[end:].strip(b"\r\n"):  # spares a copy of a large file
+        return Body(name, data, lines_before, end), told
+    return Body(name, data[start:end], lines_before, end - start), told
 
 
 def _head(data: bytes) -> bytes:
@@ -86,75 +149,132 @@ def _column_types(header: list[str], first: list[list[str]]) -> list[pa.DataType
     return types
 
 
-def _records(data: bytes, delimiter: str, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
-    """Yield (last line number, cells) of every record that is not blank, by Python's slow and exact reader."""
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """Lift the limit that Python's csv module sets for a cell."""
+    before = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _records(data: bytes, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield (first line, cells) of every record that is not blank, by Python's slow and exact reader."""
     text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="replace", newline="")
-    reader = csv.reader(text, delimiter=delimiter, strict=strict)
-    while True:
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error:
-            if strict:
-                raise
-            return
-        if cells:
-            yield reader.line_num, cells
+    reader = csv.reader(text, delimiter=delimiter)
+    before = 0
+    with _long_cells():
+        for cells in reader:
+            if cells:
+                yield before + 1, cells
+            before = reader.line_num
 
 
-def _read(name: str, data: bytes, delimiter: str, types: list[pa.DataType], block_size: int = _BLOCK) -> pa.Table:
+def _read_or_explain(body: Body, delimiter: str, types: list[pa.DataType]) -> tuple[pa.Table, int]:
+    """Return the table and the number of lines that held only spaces; explain a file that is broken."""
+    if body.data.find(body.newline, 0, body.end) < 0:  # a header and nothing else
+        return pa.table([pa.array([], kind) for kind in types], names=[str(at) for at in range(len(types))]), 0
+    try:
+        table = _read(body, delimiter, types)
+    except pa.ArrowInvalid as error:
+        _refuse_open_quote(body, delimiter)
+        tidy, n_spaced = (body.data, 0) if body.has_quotes else _without_spaces(body)
+        if not n_spaced:
+            raise InputError(_why_broken(body, delimiter, len(types))) from error
+        return _read_or_explain(Body(body.name, tidy, body.lines_before, len(tidy)), delimiter, types)[0], n_spaced
+    if body.has_quotes and _ends_in_a_long_cell(table):
+        _refuse_open_quote(body, delimiter)
+    return table, 0
+
+
+def _read(body: Body, delimiter: str, types: list[pa.DataType], block_size: int = _BLOCK) -> pa.Table:
     names = [str(position) for position in range(len(types))]  # header names may repeat, positions do not
     try:
         return pacsv.read_csv(
-            pa.BufferReader(data),
+            pa.BufferReader(body.data),
             read_options=pacsv.ReadOptions(column_names=names, skip_rows_after_names=1, block_size=block_size),
-            parse_options=pacsv.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in data),
+            parse_options=pacsv.ParseOptions(delimiter=delimiter, newlines_in_values=body.has_quotes),
             convert_options=pacsv.ConvertOptions(
                 column_types=dict(zip(names, types, strict=True)), strings_can_be_null=False, check_utf8=False
             ),
         )
     except pa.ArrowInvalid as error:
-        if "straddling" in str(error) and block_size < len(data):  # a cell longer than a block
-            return _read(name, data, delimiter, types, block_size=len(data) + 1)
-        raise InputError(_why_broken(name, data, delimiter, len(types))) from error
+        if "straddling" in str(error) and block_size <= len(body.data):  # a cell longer than a block
+            return _read(body, delimiter, types, block_size=len(body.data) + 1)
+        raise
 
 
-def _why_broken(name: str, data: bytes, delimiter: str, width: int) -> str:
-    for line, cells in _records(data, delimiter):
+def _without_spaces(body: Body) -> tuple[bytes, int]:
+    return re.subn(rb"(?m)^[ \t]+(?:\r?\n|\r|\Z)", b"", body.data)
+
+
+def _why_broken(body: Body, delimiter: str, width: int) -> str:
+    for line, cells in _records(body.data, delimiter):
         if len(cells) != width:
             found = "1 cell" if len(cells) == 1 else f"{len(cells):,} cells"
             return (
-                f"Line {line:,} of {name} has {found} but the header has {width:,} "
+                f"Line {line + body.lines_before:,} of {body.name} has {found} but the header has {width:,} "
                 f"(delimiter: {DELIMITERS[delimiter]}). Mend that line, or quote the cells that hold the delimiter."
             )
-    return f"{name} cannot be read as a table with the delimiter {DELIMITERS[delimiter]}. Export it again as CSV."
+    return f"{body.name} cannot be read as a table with the delimiter {DELIMITERS[delimiter]}. Export it again as CSV."
 
 
-def _refuse_open_quote(name: str, data: bytes, delimiter: str) -> None:
-    """Refuse a quote that is never closed: it would swallow all rows after it."""
-    if data.count(b'"') % 2 == 0:
+def _ends_in_a_long_cell(table: pa.Table) -> bool:
+    """Tell whether the last row holds a line break, as it does if a quote is never closed."""
+    last = table.slice(max(table.num_rows - 1, 0))
+    return any("\n" in cell or "\r" in cell for column in last.columns for cell in column.to_pylist())
+
+
+def _refuse_open_quote(body: Body, delimiter: str) -> None:
+    """Refuse a quote that is never closed: it swallows all rows after it."""
+    if not body.has_quotes:
         return
-    last = 0
+    start = 1
+    for line, _ in _records(body.data, delimiter):
+        start = line
+    lines = io.StringIO(body.data.decode(errors="replace"), newline="").readlines()[start - 1 :]
     try:
-        for line, _ in _records(data, delimiter, strict=True):
-            last = line
+        with _long_cells():
+            list(csv.reader(lines, delimiter=delimiter, strict=True))
     except csv.Error as error:
-        if "end of data" in str(error) or "limit" in str(error):
+        if "end of data" in str(error):
             raise InputError(
-                f"A quoted cell that begins on line {last + 1:,} of {name} is never closed. "
+                f"A quoted cell that begins on line {start + body.lines_before:,} of {body.name} is never closed. "
                 'Add the missing ", or double the quotes that are part of the text.'
             ) from None
 
 
-def _count_blank_lines(data: bytes, delimiter: str, n_rows: int) -> int:
+def _suspect_rows(body: Body, table: pa.Table, delimiter: str) -> tuple[int, ...]:
+    """Return rows with a cell of several lines, one of which has as many delimiters as a line of the table."""
+    if not body.has_quotes or table.num_columns < 2:
+        return ()
+    sign = re.escape(delimiter)
+    line = rf"[\r\n](?:[^{sign}\r\n]*{sign}){{{min(table.num_columns - 1, 900)}}}[^{sign}\r\n]*(?:[\r\n]|$)"
+    found: set[int] = set()
+    for column in table.columns:
+        if pa.types.is_dictionary(column.type):
+            hits = _suspect_cells(column.unify_dictionaries(), line)
+        else:
+            hits = pc.match_substring_regex(column, line)
+        if pc.any(hits).as_py():
+            found.update(pc.indices_nonzero(hits).to_pylist())
+    return tuple(sorted(found))
+
+
+def _suspect_cells(column: pa.ChunkedArray, pattern: str) -> pa.ChunkedArray:
+    """Match a dictionary-encoded column by its distinct cells."""
+    matched = [pc.take(pc.match_substring_regex(chunk.dictionary, pattern), chunk.indices) for chunk in column.chunks]
+    return pa.chunked_array(matched, pa.bool_())
+
+
+def _count_blank_lines(body: Body, delimiter: str, n_rows: int) -> int:
     """Return the empty lines between rows: lines that are neither header, row, nor part of a quoted cell."""
-    end = len(data)
-    while data[end - 1 : end] in (b"\r", b"\n"):
-        end -= 1
-    newline = b"\n" if b"\n" in data else b"\r"
-    surplus = data.count(newline, 0, end) - n_rows  # the header's own line ends the count even
-    if surplus <= 0 or b'"' not in data:
+    surplus = (
+        body.data.count(body.newline, 0, body.end) - n_rows
+    )  # no line ends the last row, and none is left for the header
+    if surplus <= 0 or not body.has_quotes:
         return max(surplus, 0)
-    text = io.TextIOWrapper(io.BytesIO(data[:end]), encoding="utf-8", newline="")
-    return sum(not cells for cells in csv.reader(text, delimiter=delimiter))
+    text = io.TextIOWrapper(io.BytesIO(body.data[: body.end]), encoding="utf-8", errors="replace", newline="")
+    with _long_cells():
+        return sum(not cells for cells in csv.reader(text, delimiter=delimiter))

@@ -6,6 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+import pandas as pd
+
 from deem_core.errors import InputError
 from deem_core.labels import DEFAULT, MissingRule, canonical_text
 from deem_core.memory import peak_bytes
@@ -89,7 +91,9 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     notebook = Notebook()
     source = open_source(path_or_buffer, notebook)
     _note_file(source, notebook)
-    votes, found = _read_layout(Request(source, id, truth, learners, ignore, rule, notebook), layout)
+    votes, found = _read_layout(
+        Request(source, id, truth, learners, ignore, rule, notebook, truth_was_named=truth is not None), layout
+    )
     if truth_file is not None:
         votes = _with_truth_file(votes, truth_file, rule, notebook)
     _note_votes(votes, notebook)
@@ -107,20 +111,35 @@ def _read_layout(request: Request, layout: Layout) -> tuple[Votes, str]:
             return long.read_long(request, triplet), "long"
     taken = {*(learners or ()), *(name for name in (request.id, request.truth) if name is not None)}
     naming = _soft_naming(request, columns, taken, layout) if layout in ("auto", "soft") else None
+    known = list(naming.groups) if naming else []
     soft_columns = set(naming.columns) if naming else set()
-    rest = [name for name in columns if name not in soft_columns]
-    truth = roles.find_truth(rest, request.truth, taken, notebook)
-    row_id = roles.find_id(rest, request.id, {*taken, truth or ""}, notebook)
+    _refuse_unknown(request, known)
+    rest = [name for name in columns if name not in soft_columns and notebook.roles.get(name) is None]
+    free = [name for name in rest if name not in taken]
+    truth = roles.find_truth(free, request.truth, notebook)
+    row_id = roles.find_id(request.source, [name for name in free if name != truth], request.id, notebook)
     request = replace(request, id=row_id, truth=truth)
     rest = [name for name in rest if notebook.roles.get(name) is None]
     if learners is not None:
-        known = list(naming.groups) if naming else []
-        roles.require([*request.source.columns, *known], learners, "learner")
         rest = _only(rest, learners, notebook)
         wide.refuse_too_few(request.source, [*known, *rest], notebook)
     if naming is not None:
         return soft.read_soft(request, naming, rest), "soft"
     return wide.read_wide(request, rest), "wide"
+
+
+def _refuse_unknown(request: Request, soft_learners: Sequence[str]) -> None:
+    """Refuse learners and columns to ignore that the file does not have."""
+    names = [*request.source.columns, *soft_learners]
+    roles.require(names, request.learners or (), "learner")
+    ignored_soft = {learner for group in _ignored_groups(request) for learner in group}
+    roles.require([*names, *ignored_soft], request.ignore, "ignored")
+
+
+def _ignored_groups(request: Request) -> list[set[str]]:
+    """Return the soft learners that the ignored names could mean."""
+    named = soft.named_groups(request.source.columns)
+    return [set(named.groups)] if named else []
 
 
 def _without_ignored(request: Request) -> list[str]:
@@ -164,9 +183,16 @@ def _soft_naming(request: Request, columns: Sequence[str], taken: set[str], layo
         return None
     groups = {}
     for learner, group in naming.groups.items():
+        reason = None
         if learner in request.ignore or (request.learners is not None and learner not in request.learners):
+            reason = f"learner {learner!r} is not to be used."
+        elif request.learners is None and (
+            roles.simple(learner) in roles.TRUTH_NAMES or roles.smells_of_truth(learner)
+        ):
+            reason = "its name speaks of the truth, which must not be a vote."
+        if reason:
             for column in group.values():
-                request.notebook.leave_out(column, f"learner {learner!r} is not to be used.")
+                request.notebook.leave_out(column, reason)
         else:
             groups[learner] = group
     return replace(naming, groups=groups) if groups else None
@@ -188,8 +214,10 @@ def _refuse_roles(request: Request, columns: Sequence[str]) -> None:
         if name is None:
             continue
         roles.require(columns, [name], role)
-        if request.learners is not None and name in request.learners:
+        if name in (request.learners or ()):
             raise InputError(f"Column {name!r} cannot be both the {role} and a learner.")
+    if both := set(request.ignore) & set(request.learners or ()):
+        raise InputError(f"{min(both)!r} cannot be both a learner and ignored.")
     if request.id is not None and request.id == request.truth:
         raise InputError(f"Column {request.id!r} cannot be both the id and the truth.")
 
@@ -197,6 +225,8 @@ def _refuse_roles(request: Request, columns: Sequence[str]) -> None:
 def _with_truth_file(votes: Votes, truth_file: Any, rule: MissingRule, notebook: Notebook) -> Votes:
     if votes.truth is not None:
         raise InputError("The truth was given twice: by a column of the file and by a second file. Ignore one of them.")
+    if isinstance(votes.ids, pd.RangeIndex):
+        raise InputError("A truth file is matched by id, and no column names the rows. Say which one does (id).")
     keys = [canonical_text(str(label)) for label in votes.classes]
     codes, only = long.read_truth_file(truth_file, votes.ids, keys, rule, notebook)
     return Votes(votes.codes, votes.classes, votes.learners, votes.ids, codes, votes.soft, only)

@@ -105,9 +105,10 @@ class Notebook:
         self, kind: Kind, text: str, *, count: int | None = None, rows: Iterable[int] = (), column: str | None = None
     ) -> None:
         """Write a note down; ``rows`` are zero-based positions, kept as row numbers from 1."""
-        first = tuple(int(row) + 1 for _, row in zip(range(ROWS_SHOWN), rows, strict=False))
+        places = [int(row) + 1 for _, row in zip(range(ROWS_SHOWN + 1), rows, strict=False)]
+        first = tuple(places[:ROWS_SHOWN])
         if first:
-            text = f"{text} ({_rows_text(first, count)})."
+            text = f"{text} ({_rows_text(first, len(places) > ROWS_SHOWN)})."
         self.notes.append(Note(kind, text, count, first, column))
 
     def leave_out(self, column: str, reason: str) -> None:
@@ -116,15 +117,20 @@ class Notebook:
         self.add("left out", f"Column {column!r} was left out: {reason}", count=1, column=column)
 
 
-def _rows_text(rows: Sequence[int], count: int | None) -> str:
-    more = ", …" if count is not None and count > len(rows) else ""
+def _rows_text(rows: Sequence[int], are_more: bool) -> str:
+    more = ", …" if are_more else ""
     return f"row{'s' if len(rows) > 1 else ''} {', '.join(f'{row:,}' for row in rows)}{more}"
+
+
+def clip(text: str, most: int) -> str:
+    """Return text cut to a length that a sentence can hold."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def listing(names: Iterable[str], most: int = 8) -> str:
     """Return names as readable text, cut after ``most``."""
     names = list(names)
-    shown = ", ".join(repr(name) for name in names[:most])
+    shown = ", ".join(repr(clip(name, 60)) for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 
 

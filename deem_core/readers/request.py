@@ -12,7 +12,10 @@ from deem_core.readers.source import Source
 
 @dataclass(frozen=True)
 class Request:
-    """What to read and how; see `read` for the options."""
+    """What to read and how; see `read` for the options.
+
+    ``truth_was_named`` tells a truth column that the caller named from one found by its name.
+    """
 
     source: Source
     id: str | None
@@ -21,6 +24,7 @@ class Request:
     ignore: Sequence[str]
     rule: MissingRule
     notebook: Notebook
+    truth_was_named: bool = False
 
     @property
     def n_rows(self) -> int:

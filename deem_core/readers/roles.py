@@ -6,19 +6,36 @@ import re
 from collections.abc import Iterable, Sequence
 
 from deem_core.errors import InputError
+from deem_core.labels import encode
 from deem_core.readers.report import Notebook, listing
-from deem_core.readers.source import UNNAMED
+from deem_core.readers.source import UNNAMED, Source
 
 # Usual names, the most telling first: in a long file `task` wins over `id`.
 TASK_NAMES = (
-    *("task", "task_id", "taskid", "item", "item_id", "question", "question_id", "instance", "instance_id"),
+    *(
+        "task",
+        "task_id",
+        "taskid",
+        "hit",
+        "hit_id",
+        "hitid",
+        "item",
+        "item_id",
+        "question",
+        "question_id",
+        "instance",
+        "instance_id",
+    ),
     *("example", "example_id", "object", "object_id", "unit", "unit_id", "document", "document_id", "doc_id"),
     *("image", "image_id", "sample", "sample_id", "text_id", "record", "record_id"),
     *("id", "ids", "uid", "uuid", "guid", "key", "index", "idx", "row", "row_id", "rowid", "row_number", "#"),
     *("unnamed:_0", "__index_level_0__", UNNAMED),
 )
+CLEAR_WORKER_NAMES = (
+    *("worker", "worker_id", "workerid", "turker", "annotator", "annotator_id", "performer", "labeler", "labeller"),
+)
 WORKER_NAMES = (
-    *("worker", "worker_id", "workerid", "annotator", "annotator_id", "performer", "labeler", "labeller"),
+    *CLEAR_WORKER_NAMES,
     *("rater", "rater_id", "coder", "coder_id", "judge", "judge_id", "user", "user_id", "learner", "model", "source"),
 )
 LABEL_NAMES = (
@@ -26,14 +43,23 @@ LABEL_NAMES = (
     *("prediction", "predicted_label", "value", "class", "category"),
 )
 TRUTH_NAMES = (
-    *("truth", "ground_truth", "groundtruth", "gt", "true_label", "gold", "gold_label", "golden", "y_true"),
-    *("true", "true_class", "correct_label", "label", "labels", "target", "y", "actual", "class"),
+    *("truth", "ground_truth", "groundtruth", "gt", "true_label", "true_labels", "label_true", "true_class", "y_true"),
+    *("gold", "golden", "gold_label", "gold_standard", "gold_answer", "gt_label", "truth_label", "ground_truth_label"),
+    *("correct_label", "correct_answer", "correct", "expected_label", "expected", "reference_label", "reference"),
+    *("true", "y_test", "actual", "label", "labels", "target", "y", "class"),
 )
+_TRUTH_WORDS = {"truth", "groundtruth", "gt", "gold", "golden"}
 
 
 def simple(name: str) -> str:
     """Return a name in lower case with underscores, for comparison with the usual names."""
-    return re.sub(r"[\s\-]+", "_", name.strip().casefold())
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.strip())  # GroundTruth
+    return re.sub(r"[\s\-]+", "_", words.casefold())
+
+
+def smells_of_truth(name: str) -> bool:
+    """Tell whether a name hints at the truth, though it is none of the usual names."""
+    return not _TRUTH_WORDS.isdisjoint(re.split(r"[^a-z0-9]+", simple(name)))
 
 
 def matches(columns: Iterable[str], usual: Sequence[str]) -> list[str]:
@@ -50,13 +76,16 @@ def require(columns: Sequence[str], wanted: Iterable[str], what: str) -> None:
             raise InputError(f"There is no {what} column {name!r} in the file; its columns are {listing(columns)}.")
 
 
-def find_id(columns: Sequence[str], id: str | None, taken: set[str], notebook: Notebook) -> str | None:
-    """Return the id column: the one named by the caller, else the one with a usual name if there is just one."""
+def find_id(source: Source, columns: Sequence[str], id: str | None, notebook: Notebook) -> str | None:
+    """Return the id column: the one named by the caller, else the one with a usual name if that is unambiguous."""
     if id is not None:
-        require(columns, [id], "id")
         notebook.roles[id] = "id"
+        notebook.add("understood", f"Column {id!r} names the rows (id).", column=id)
         return id
-    found = [column for column in matches(columns, TASK_NAMES) if column not in taken]
+    found = matches(columns, TASK_NAMES)
+    if len(found) > 1:
+        unique = [name for name in found if len(encode(source.table[name]).dictionary) == source.table.num_rows]
+        found = unique if len(unique) == 1 else found
     if len(found) > 1:
         for column in found:
             notebook.leave_out(
@@ -71,22 +100,22 @@ def find_id(columns: Sequence[str], id: str | None, taken: set[str], notebook: N
     return found[0]
 
 
-def find_truth(columns: Sequence[str], truth: str | None, taken: set[str], notebook: Notebook) -> str | None:
+def find_truth(columns: Sequence[str], truth: str | None, notebook: Notebook) -> str | None:
     """Return the truth column: the one named, else the one with a usual name if there is just one.
 
-    Where several could be meant none is used, and none becomes a learner: truth must never leak into votes.
+    Other columns whose names speak of truth are set aside: truth must never leak into the votes.
     """
-    if truth is not None:
-        require(columns, [truth], "truth")
-        notebook.roles[truth] = "truth"
-        return truth
-    found = [column for column in matches(columns, TRUTH_NAMES) if column not in taken]
+    found = [truth] if truth is not None else matches(columns, TRUTH_NAMES)
     if len(found) > 1:
         for column in found:
             notebook.leave_out(
                 column, f"{listing(found)} could all be the truth, so none was taken. Name the one you mean."
             )
-        return None
+        found = []
+    for column in columns:
+        if column not in found and notebook.roles.get(column) is None and _speaks_of_truth(column):
+            reason = "its name speaks of the truth, which must not be a vote."
+            notebook.leave_out(column, f"{reason} Name it as the truth, or list it among the learners.")
     if not found:
         return None
     notebook.add(
@@ -96,3 +125,7 @@ def find_truth(columns: Sequence[str], truth: str | None, taken: set[str], noteb
     )
     notebook.roles[found[0]] = "truth"
     return found[0]
+
+
+def _speaks_of_truth(column: str) -> bool:
+    return simple(column) in TRUTH_NAMES or smells_of_truth(column)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -14,14 +15,18 @@ from deem_core import soft_votes
 from deem_core.coding import as_label_array
 from deem_core.errors import InputError
 from deem_core.labels import MissingRule, canonical_text, code_columns
-from deem_core.readers.report import listing, plural
+from deem_core.readers.report import Notebook, clip, listing, plural
 from deem_core.readers.request import Request
 from deem_core.readers.source import Source
 from deem_core.readers.wide import choose_learners, note_coding, read_ids, read_truth, refuse_hopeless, refuse_too_few
 from deem_core.votes import Votes, one_hot
 
 SEPARATORS = (":", "__", ".p_", "_prob_")
-_NUMBER = r"^[+-]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?$|^[+-]?(?:inf|infinity)$"
+MAX_NUMBERS = 2_000_000_000
+"""Largest rows × learners × classes array that is built (8 GB)."""
+
+_NUMBER = r"^[+-]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?(?:\s*%)?$|^[+-]?(?:inf|infinity)$"
+_DECIMAL_COMMA = r"^([+-]?[0-9]*),([0-9]+)$"
 
 
 @dataclass(frozen=True)
@@ -30,14 +35,12 @@ class Naming:
 
     Attributes
     ----------
-    separator : str
     groups : dict
         Learner → class name → column.
     values : dict
         Column → its (n,) numbers, NaN where missing.
     """
 
-    separator: str
     groups: Mapping[str, Mapping[str, str]]
     values: dict[str, NDArray[np.float64]] = field(default_factory=dict)
 
@@ -50,59 +53,65 @@ class Naming:
 def find_naming(source: Source, columns: Sequence[str], rule: MissingRule) -> Naming | None:
     """Return the soft columns of a file, None if it has none.
 
-    A group counts if its cells are numbers that look like probabilities: fractions somewhere, or rows
-    that sum to one. Whole numbers that do not are labels of learners whose names hold a separator.
-    Groups with the same classes as one that counts do too: a broken cell in them is an error.
+    A group counts if its cells are numbers that look like probabilities (`_look_like_probabilities`). Groups
+    with the same classes as one that counts do too: a broken cell in them is an error.
     """
-    for candidate in sorted(_namings(columns), key=lambda naming: -len(naming.columns)):
-        convincing = {frozenset(g) for g in candidate.groups.values() if _are_probabilities(source, g, rule)}
-        if convincing:
-            groups = {name: group for name, group in candidate.groups.items() if frozenset(group) in convincing}
-            return read_values(source, Naming(candidate.separator, groups), rule)
-    return None
+    groups: dict[str, Mapping[str, str]] = {}
+    taken: set[str] = set()
+    for separator in SEPARATORS:
+        found = _named(separator, [name for name in columns if name not in taken])
+        convincing = {frozenset(g) for g in found.values() if _look_like_probabilities(source, g, rule)}
+        for learner, group in found.items():
+            if frozenset(group) in convincing:
+                groups[learner] = group
+                taken.update(group.values())
+    return read_values(source, Naming(groups), rule) if groups else None
 
 
 def named_groups(columns: Sequence[str]) -> Naming | None:
     """Return the naming that covers most columns, whatever their cells hold."""
-    return max(_namings(columns), key=lambda naming: len(naming.columns), default=None)
+    namings = [Naming(_named(separator, columns)) for separator in SEPARATORS]
+    best = max(namings, key=lambda naming: len(naming.columns))
+    return best if best.columns else None
 
 
-def _namings(columns: Sequence[str]) -> list[Naming]:
-    """Return every way to split the names that gives groups of at least two classes, the most regular first."""
-    found = []
-    for separator in SEPARATORS:
-        ways = []
-        for split in (str.partition, str.rpartition):
-            groups: dict[str, dict[str, str]] = {}
-            for column in columns:
-                learner, hit, class_ = split(column, separator)
-                if hit and learner.strip() and class_.strip():
-                    groups.setdefault(learner.strip(), {})[class_.strip()] = column
-            groups = {learner: group for learner, group in groups.items() if len(group) >= 2}
-            if groups:
-                ways.append(Naming(separator, groups))
-        # Where a name holds the separator twice, the split that gives the fewest class lists is the right one.
-        ways.sort(key=lambda way: (-len(way.columns), len({frozenset(group) for group in way.groups.values()})))
-        found.extend(ways[:1])
-    return found
+def _named(separator: str, columns: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return learner → class → column for names with this separator, groups of at least two classes only.
+
+    Where a name holds the separator twice, the split that gives the fewest class lists is the right one.
+    """
+    ways = []
+    for split in (str.partition, str.rpartition):
+        groups: dict[str, dict[str, str]] = {}
+        for column in columns:
+            learner, hit, class_ = split(column, separator)
+            if hit and learner.strip() and class_.strip():
+                groups.setdefault(learner.strip(), {})[class_.strip()] = column
+        ways.append({learner: group for learner, group in groups.items() if len(group) >= 2})
+    return min(ways, key=lambda way: (-sum(map(len, way.values())), len({frozenset(g) for g in way.values()})))
 
 
-def _are_probabilities(source: Source, group: Mapping[str, str], rule: MissingRule) -> bool:
+def _look_like_probabilities(source: Source, group: Mapping[str, str], rule: MissingRule) -> bool:
+    """Tell probabilities from labels of learners whose names happen to hold a separator.
+
+    Numbers with fractions somewhere, or whole ones whose rows sum to 1 (one-hot) or to 100 (percentages, which
+    are refused later, by cell).
+    """
     numbers = []
     for column in group.values():
         texts = _plain_numbers(source.text(column))
-        looks_numeric = pc.or_(_is_missing(texts, rule), pc.match_substring_regex(texts, _NUMBER, ignore_case=True))
-        if not pc.all(looks_numeric).as_py():
+        if not pc.all(_is_readable(texts, rule)).as_py():
             return False
         numbers.append(_as_numbers(texts, rule))
     values = np.column_stack(numbers)
-    if np.isnan(values).all():
+    voted = ~np.isnan(values).all(axis=1)
+    if not voted.any():
         return False
     finite = values[np.isfinite(values)]
     if (finite != np.round(finite)).any():
         return True
-    voted = ~np.isnan(values).all(axis=1)
-    return bool((np.nansum(values[voted], axis=1) == 1).mean() > 0.9)
+    totals = np.nansum(values[voted], axis=1)
+    return bool((totals == 1).mean() > 0.9 or (np.abs(totals - 100) <= 2).mean() > 0.9)
 
 
 def read_values(source: Source, naming: Naming, rule: MissingRule) -> Naming:
@@ -110,29 +119,37 @@ def read_values(source: Source, naming: Naming, rule: MissingRule) -> Naming:
     values = {}
     for column in naming.columns:
         texts = _plain_numbers(source.text(column))
-        wrong = pc.invert(pc.or_(_is_missing(texts, rule), pc.match_substring_regex(texts, _NUMBER, ignore_case=True)))
-        if pc.any(wrong).as_py():
-            row = pc.index(wrong, True).as_py()
+        readable = _is_readable(texts, rule)
+        if not pc.all(readable).as_py():
+            row = pc.index(readable, False).as_py()
             raise InputError(
-                f"Column {column!r} holds {source.table[column][row].as_py()!r} in row {row + 1:,}, "
+                f"Column {column!r} holds {_cell(source, column, row)} in row {row + 1:,}, "
                 "which is not a probability. Mend the cell or ignore the column."
             )
         values[column] = _as_numbers(texts, rule)
-    return Naming(naming.separator, naming.groups, values)
+    return Naming(naming.groups, values)
+
+
+def _cell(source: Source, column: str, row: int) -> str:
+    return repr(clip(source.table[column][row].as_py(), 40))
 
 
 def _plain_numbers(texts: pa.ChunkedArray) -> pa.ChunkedArray:
     """Trim, and read a decimal comma as a point."""
-    return pc.replace_substring_regex(pc.utf8_trim_whitespace(texts), r"^([+-]?[0-9]*),([0-9]+)$", r"\1.\2")
+    return pc.replace_substring_regex(pc.utf8_trim_whitespace(texts), _DECIMAL_COMMA, r"\1.\2")
 
 
 def _is_missing(texts: pa.ChunkedArray, rule: MissingRule) -> pa.ChunkedArray:
     return pc.is_in(pc.utf8_lower(texts), value_set=pa.array(sorted(rule.tokens), pa.string()))
 
 
+def _is_readable(texts: pa.ChunkedArray, rule: MissingRule) -> pa.ChunkedArray:
+    return pc.or_(_is_missing(texts, rule), pc.match_substring_regex(texts, _NUMBER, ignore_case=True))
+
+
 def _as_numbers(texts: pa.ChunkedArray, rule: MissingRule) -> NDArray[np.float64]:
     filled = pc.if_else(_is_missing(texts, rule), None, texts)
-    filled = pc.replace_substring_regex(filled, r"^\+|\.$", "")
+    filled = pc.replace_substring_regex(filled, r"^\+|\.$|[.]?\s*%$", "")
     return np.asarray(pc.cast(filled, pa.float64()).to_numpy(), np.float64)
 
 
@@ -145,9 +162,10 @@ def read_soft(request: Request, naming: Naming, columns: Sequence[str]) -> Votes
     notebook.add(
         "understood",
         f"{plural(len(naming.columns), 'column')} hold the probabilities of {plural(len(names), 'learner')} "
-        f"({listing(names)}), named learner{naming.separator}class.",
+        f"({listing(names)}), one for each class.",
         count=len(naming.columns),
     )
+    _note_decimal_commas(source, naming, notebook)
     for column in naming.columns:
         notebook.roles[column] = "learner"
     known = {
@@ -161,7 +179,13 @@ def read_soft(request: Request, naming: Naming, columns: Sequence[str]) -> Votes
     coding = code_columns(plain, request.rule, extra=classes)
     note_coding(coding, notebook)
     refuse_hopeless(source, plain, coding)
-    soft = np.zeros((source.table.num_rows, len(order), len(coding.classes)), np.float32)
+    shape = (source.table.num_rows, len(order), len(coding.classes))
+    if math.prod(shape) > MAX_NUMBERS:
+        raise InputError(
+            f"{shape[0]:,} rows × {shape[1]:,} learners × {shape[2]:,} classes of probabilities do not fit in memory. "
+            "Split the file, or bring labels instead of probabilities."
+        )
+    soft = np.zeros(shape, np.float32)
     for j, label_column in enumerate(plain):
         soft[:, order.index(label_column.name)] = one_hot(coding.codes[:, [j]], len(coding.classes))[:, 0]
     _fill(request, soft, naming, order, {key: code for code, key in enumerate(coding.keys)})
@@ -175,6 +199,17 @@ def read_soft(request: Request, naming: Naming, columns: Sequence[str]) -> Votes
         truth_only=only,
         soft=soft,
     )
+
+
+def _note_decimal_commas(source: Source, naming: Naming, notebook: Notebook) -> None:
+    commas = [
+        column
+        for column in naming.columns
+        if pc.any(pc.match_substring_regex(source.text(column), _DECIMAL_COMMA)).as_py()
+    ]
+    if commas:
+        text = f"Read decimal commas as points in {plural(len(commas), 'column')} ({listing(commas, 3)})."
+        notebook.add("changed", text, count=len(commas))
 
 
 def _order(source: Source, naming: Naming, plain: Sequence[str]) -> list[str]:
@@ -224,9 +259,8 @@ def _refuse_impossible(source: Source, values: NDArray[np.float64], columns: Seq
     wrong = infinite | (values < 0) | (values > 1 + 1e-4)
     if wrong.any():
         row, at = map(int, np.argwhere(wrong)[0])
-        cell = source.table[columns[at]][row].as_py()
         what = "not a finite number" if infinite[row, at] else "not between 0 and 1"
         raise InputError(
-            f"Column {columns[at]!r} holds {cell!r} in row {row + 1:,}, which is {what}. "
+            f"Column {columns[at]!r} holds {_cell(source, columns[at], row)} in row {row + 1:,}, which is {what}. "
             "Soft votes are probabilities: turn scores, logits or percentages into probabilities first."
         )

@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from deem_core.errors import InputError
-from deem_core.labels import is_whole_number
+from deem_core.labels import is_number
 from deem_core.readers import decode, parse
-from deem_core.readers.report import Notebook, listing, plural
+from deem_core.readers.report import Notebook, plural
 
 UNNAMED = "(unnamed)"
 """Stands for the empty header cell that pandas writes above its index."""
@@ -63,11 +63,10 @@ def open_source(file: Any, notebook: Notebook) -> Source:
     else:
         text = decode.decode(raw)
         parsed = parse.parse(raw.name, text.data)
-        names, columns = _clean_header(raw.name, parsed.header, parsed.columns, notebook)
-        source = Source(
-            raw.name, pa.table(columns, names=names), parsed.header, text.encoding, parsed.delimiter, raw.compression
-        )
-        _note_text(text, parsed, notebook)
+        names = _clean_header(raw.name, parsed.header, parsed.columns, notebook)
+        table = pa.table(parsed.columns, names=names)
+        source = Source(raw.name, table, parsed.header, text.encoding, parsed.delimiter, raw.compression)
+        _note_text(raw, text, parsed, notebook)
     if not source.table.num_columns or not source.table.num_rows:
         raise InputError(
             f"{source.name} has a header but no rows below it. Bring a file with at least one row of votes."
@@ -75,76 +74,99 @@ def open_source(file: Any, notebook: Notebook) -> Source:
     return source
 
 
-def _note_text(text: decode.Text, parsed: parse.Parsed, notebook: Notebook) -> None:
-    if text.doubt:
-        notebook.add("warning", text.doubt)
+def _note_text(raw: decode.Raw, text: decode.Text, parsed: parse.Parsed, notebook: Notebook) -> None:
+    for doubt in filter(None, (raw.doubt, text.doubt)):
+        notebook.add("warning", doubt)
     if parsed.n_blank_lines:
         notebook.add("changed", f"Skipped {plural(parsed.n_blank_lines, 'blank line')}.", count=parsed.n_blank_lines)
+    if parsed.suspect_rows:
+        notebook.add(
+            "warning",
+            "A quoted cell holds what looks like whole lines of the table: check that its quotes are closed",
+            count=len(parsed.suspect_rows),
+            rows=parsed.suspect_rows,
+        )
 
 
-def _clean_header(
-    name: str, header: tuple[str, ...], columns: list[pa.ChunkedArray], notebook: Notebook
-) -> tuple[list[str], list[pa.ChunkedArray]]:
-    """Trim the names; refuse repeated ones; drop nameless columns that are empty."""
-    names, kept = [], []
-    for position, (cell, column) in enumerate(zip(header, columns, strict=True)):
-        trimmed = cell.strip()
-        if not trimmed and position > 0:
-            if pc.all(pc.equal(pc.utf8_length(pc.utf8_trim_whitespace(plain_text(column))), 0)).as_py() is not False:
-                notebook.add("left out", f"Column {position + 1} has no name and no values; it was left out.", count=1)
-                continue
-            trimmed = f"column {position + 1}"
-        names.append(trimmed or UNNAMED)
-        kept.append(column)
+def _clean_header(name: str, header: tuple[str, ...], columns: list[pa.ChunkedArray], notebook: Notebook) -> list[str]:
+    """Return trimmed names; repeated ones are refused, nameless columns get a name of their own."""
+    names = [cell.strip("\ufeff").strip() for cell in header]
     _refuse_repeated(name, names)
-    return names, kept
+    for position, trimmed in enumerate(names):
+        if trimmed:
+            continue
+        if position == 0:
+            names[0] = UNNAMED
+            continue
+        names[position] = _free_name(f"column {position + 1}", names)
+        if _is_blank(columns[position]):
+            notebook.leave_out(names[position], "it has no name and no values.")
+        else:
+            text = f"Column {position + 1} has no name; it is called {names[position]!r} here."
+            notebook.add("changed", text, count=1, column=names[position])
+    return names
+
+
+def _free_name(wish: str, taken: list[str]) -> str:
+    while wish in taken:
+        wish += "'"
+    return wish
+
+
+def _is_blank(column: pa.ChunkedArray) -> bool:
+    return not pc.any(pc.not_equal(pc.utf8_trim_whitespace(plain_text(column)), "")).as_py()
 
 
 def _refuse_repeated(file: str, names: list[str]) -> None:
     seen: dict[str, int] = {}
     for position, name in enumerate(names):
         if name in seen:
-            hint = " Is the header line missing?" if all(is_whole_number(other) for other in names) else ""
+            hint = " Is the header line missing?" if all(is_number(other) for other in names) else ""
             raise InputError(
                 f"{file} has two columns named {name!r} (columns {seen[name] + 1} and {position + 1}). "
                 f"Rename one of them.{hint}"
             )
-        seen[name] = position
+        if name:
+            seen[name] = position
 
 
 def _from_parquet(raw: decode.Raw, notebook: Notebook) -> Source:
     try:
-        table = pq.read_table(pa.BufferReader(raw.data), use_pandas_metadata=False)
+        file = pq.ParquetFile(pa.BufferReader(raw.data))
+        _refuse_repeated(raw.name, [name.strip() for name in file.schema_arrow.names])
+        table = file.read(use_pandas_metadata=False)
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{raw.name} is a damaged Parquet file. Write it again. ({_first_line(error)})") from None
-    columns, names, nested = [], [], []
+    if len(table.column_names) > parse.MAX_COLUMNS:
+        raise InputError(f"{raw.name} has {table.num_columns:,} columns; at most {parse.MAX_COLUMNS:,} can be read.")
+    texts = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
-        if pa.types.is_nested(column.type):
-            nested.append(name)
+        text = _as_text(column)
+        if text is None:
+            notebook.leave_out(name, f"its cells ({column.type}) are not labels.")
         else:
-            columns.append(_as_text(column))
-            names.append(name)
-    for name in nested:
-        notebook.leave_out(name, "its cells are lists or records, not labels.")
-    if not names:
-        raise InputError(f"{raw.name} has no plain columns; its columns {listing(nested)} hold lists or records.")
-    cleaned, kept = _clean_header(raw.name, tuple(names), columns, notebook)
-    return Source(raw.name, pa.table(kept, names=cleaned), tuple(names), "parquet", None, raw.compression)
+            texts[name] = text
+    if not texts:
+        raise InputError(f"{raw.name} has no column that can be read as labels. Write one column per learner.")
+    header = tuple(texts)
+    names = _clean_header(raw.name, header, list(texts.values()), notebook)
+    return Source(raw.name, pa.table(list(texts.values()), names=names), header, "parquet", None, raw.compression)
 
 
-def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a typed column as text: null as the empty cell, booleans as Python spells them."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_boolean(column.type):
-        column = pc.if_else(column, "True", "False")
-    elif pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
-        column = column.cast(pa.large_binary())
+def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """Return a typed column as text: null as the empty cell, booleans as Python spells them; None if it has no text."""
+    if pa.types.is_nested(column.type):
+        return None
     try:
-        text = column.cast(pa.string())
-    except pa.ArrowException as error:
-        raise InputError(f"A column of type {column.type} cannot be read as text. ({_first_line(error)})") from None
-    return pc.fill_null(text, "")
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if pa.types.is_boolean(column.type):
+            column = pc.if_else(column, "True", "False")
+        text = pc.fill_null(column.cast(pa.string()), "")
+        text.validate(full=True)
+    except (pa.ArrowException, NotImplementedError):
+        return None
+    return None if pc.any(pc.match_substring(text, "\0")).as_py() else text
 
 
 def _first_line(error: Exception) -> str:

@@ -14,9 +14,19 @@ from numpy.typing import NDArray
 
 from deem_core.coding import as_label_array
 from deem_core.errors import InputError
-from deem_core.labels import Coding, LabelColumn, MissingRule, code_columns, is_whole_number, match_truth
-from deem_core.readers.learners import split_by_overlap
-from deem_core.readers.report import Notebook, listing, plural
+from deem_core.labels import (
+    MAX_CLASSES,
+    Coding,
+    LabelColumn,
+    MissingRule,
+    canonical_name,
+    canonical_text,
+    code_columns,
+    match_truth,
+    trim,
+)
+from deem_core.readers.learners import numbers_the_rows, split_by_overlap
+from deem_core.readers.report import Notebook, clip, listing, plural
 from deem_core.readers.request import Request
 from deem_core.readers.source import Source
 from deem_core.votes import Votes
@@ -81,12 +91,14 @@ def _by_overlap(
     for column in columns:
         if column.too_many:
             notebook.leave_out(column.name, f"{column.n_spellings:,} different values are not labels.{_FORCE}")
+        elif numbers_the_rows(column.keys, request.n_rows):
+            notebook.leave_out(column.name, f"it counts the rows.{_FORCE}")
         elif not (tally := column.label_counts(request.rule)):
             notebook.leave_out(column.name, "it has no votes.")
         else:
             usable.append(column)
             counts[column.name] = tally
-    if columns and not counts and not known and not any(column.too_many for column in columns):
+    if columns and not counts and not known and all(column.n_spellings <= 20 for column in columns):
         raise InputError(
             f"Every vote in {request.source.name} is missing: "
             f"columns {listing(column.name for column in columns)} hold only empty or NA-like cells."
@@ -94,15 +106,17 @@ def _by_overlap(
     learners, others = split_by_overlap({**known, **counts}) if counts else (list(known), {})
     for name, share in others.items():
         if name in counts:
-            notebook.leave_out(name, _why_not_a_learner(share, counts[name]) + _FORCE)
-    return [column for column in usable if column.name in learners]
+            notebook.leave_out(name, _why_not_a_learner(share, counts[name], bool(learners)) + _FORCE)
+    return [column for column in usable if column.name in set(learners)]
 
 
-_FORCE = " To use it all the same, list it among the learners."
+_FORCE = " To use it all the same, name all the learners you want, this one among them."
 
 
-def _why_not_a_learner(share: float, tally: Mapping[str, int]) -> str:
-    examples = ", ".join(repr(label if len(label) <= 30 else label[:29] + "…") for label in list(tally)[:3])
+def _why_not_a_learner(share: float, tally: Mapping[str, int], there_are_learners: bool) -> str:
+    examples = ", ".join(repr(clip(label, 30)) for label in list(tally)[:3])
+    if not there_are_learners:
+        return f"no other column uses the same labels (it has {examples}, …)."
     if share == 0:
         return f"none of its values ({examples}, …) is a label that the learners use."
     return f"only {share:.0%} of its cells hold a label that the learners use (it has {examples}, …)."
@@ -112,11 +126,16 @@ def refuse_too_few(source: Source, learners: Sequence[str], notebook: Notebook) 
     """Refuse a file with no learner or a single one, and say what became of the other columns."""
     if len(learners) >= 2:
         return
-    reasons = " ".join(note.text for note in notebook.notes if note.kind == "left out" and note.column is not None)
+    left_out = [note.text for note in notebook.notes if note.kind == "left out" and note.column is not None]
+    reasons = " ".join(left_out[:3])
+    if len(left_out) > 3:
+        reasons += f" So were {len(left_out) - 3:,} more columns."
     if source.table.num_columns == 1:
         reasons = (
             f"The file has one column, {source.columns[0]!r}; cells must be separated by comma, tab, semicolon or pipe."
         )
+    elif source.table.num_columns <= 6 and not learners:
+        reasons += " If each row is one answer of one worker, name the columns task, worker and label."
     if learners:
         what = f"{source.name} has a single learner, {learners[0]!r}; fusing needs at least two columns of votes."
     else:
@@ -125,7 +144,13 @@ def refuse_too_few(source: Source, learners: Sequence[str], notebook: Notebook) 
 
 
 def refuse_hopeless(source: Source, columns: Sequence[LabelColumn], coding: Coding) -> None:
-    """Refuse votes that cannot be fused: none at all, one class, or more classes than rows."""
+    """Refuse votes that cannot be fused: none at all, one class, more classes than rows, or labels that are lines."""
+    swallowed = next((label for label in coding.classes if _holds_lines(label, source)), None)
+    if swallowed is not None:
+        raise InputError(
+            f"A label in {source.name} spans several lines of the file ({clip(swallowed, 40)!r}): a quote is "
+            "probably opened and not closed there. Close it, or double quotes that are part of the text."
+        )
     n, n_classes = source.table.num_rows, len(coding.classes)
     if n_classes == 0:
         raise InputError(f"Every vote in {source.name} is missing: all cells of the learners are empty or NA-like.")
@@ -140,6 +165,11 @@ def refuse_hopeless(source: Source, columns: Sequence[LabelColumn], coding: Codi
             f"{source.name} has more classes ({n_classes:,}) than rows ({n:,}): column {widest.name!r} alone has "
             f"{len(set(widest.keys)):,} different values. It is probably an id or a text: leave it out."
         )
+
+
+def _holds_lines(label: str, source: Source) -> bool:
+    lines = label.splitlines()[1:] if source.delimiter else []
+    return any(line.count(source.delimiter or ",") == source.table.num_columns - 1 for line in lines)
 
 
 def note_coding(coding: Coding, notebook: Notebook) -> None:
@@ -182,7 +212,8 @@ def _note_header(request: Request, columns: Sequence[LabelColumn], coding: Codin
     """Warn where the header looks like a row of labels."""
     names = [column.name for column in columns]
     in_order = [str(position) for position in range(len(names))]  # pandas' default names are a true header
-    if names != in_order and all(is_whole_number(name) and name in coding.keys for name in names):
+    keys = {*coding.keys, "-1"}
+    if names != in_order and all(canonical_text(name) in keys for name in names):
         request.notebook.add(
             "warning",
             f"The first line of {request.source.name} was taken as the header, though it looks like labels. "
@@ -190,19 +221,41 @@ def _note_header(request: Request, columns: Sequence[LabelColumn], coding: Codin
         )
 
 
+IDS_COMPARED = 200_000
+"""Ids of text are slow to compare: in a larger file only so many are, and the warning says so."""
+
+
 def read_ids(request: Request) -> pd.Index:
     """Return the ids as they are spelled, trimmed; the rows' positions if the file has none."""
     if request.id is None:
         return pd.RangeIndex(request.n_rows)
-    texts = pc.utf8_trim_whitespace(request.source.text(request.id))
-    repeated = len(texts) - pc.count_distinct(texts).as_py()
-    if repeated:
-        request.notebook.add(
-            "warning",
-            f"Column {request.id!r} does not name every row: {plural(repeated, 'id')} repeated; rows stay separate.",
-            count=repeated,
-        )
+    texts = trim(request.source.text(request.id))
+    if not _ascend(texts):
+        _note_repeats(request, request.id, canonical_name(texts.slice(0, IDS_COMPARED)))
     return text_index(texts)
+
+
+def _note_repeats(request: Request, name: str, ids: pa.ChunkedArray) -> None:
+    repeated = len(ids) - pc.count_distinct(ids).as_py()
+    if not repeated:
+        return
+    looked_at = f" among the first {len(ids):,}" if len(ids) < request.n_rows else ""
+    hint = " Is each row one answer? Then name the columns task, worker and label." if repeated > len(ids) / 2 else ""
+    request.notebook.add(
+        "warning",
+        f"Column {name!r} does not name every row: {plural(repeated, 'row repeats', 'rows repeat')} an id{looked_at}; "
+        f"rows stay separate.{hint}",
+        count=repeated,
+    )
+
+
+def _ascend(texts: pa.ChunkedArray) -> bool:
+    """Tell at little cost whether ids are whole numbers in ascending order, which are all different."""
+    try:
+        values = pc.cast(texts, pa.int64()).to_numpy()
+    except pa.ArrowInvalid:
+        return False
+    return bool((values[1:] > values[:-1]).all())
 
 
 def text_index(texts: pa.Array | pa.ChunkedArray) -> pd.Index:
@@ -212,23 +265,30 @@ def text_index(texts: pa.Array | pa.ChunkedArray) -> pd.Index:
 
 
 def read_truth(request: Request, class_keys: Sequence[str]) -> tuple[NDArray[np.int32] | None, NDArray[np.object_]]:
-    """Return truth codes (n,) over the classes of the votes and the labels that only the truth knows."""
+    """Return truth codes (n,) over the classes of the votes and the labels that only the truth knows.
+
+    A column that was taken as the truth by its name alone, but shares nothing with the votes, is set aside.
+    """
     if request.truth is None:
         return None, np.empty(0, object)
-    texts = request.source.table[request.truth]
-    return code_truth_texts(request.truth, texts, class_keys, request.rule, request.notebook)
+    name, texts = request.truth, request.source.table[request.truth]
+    codes, only = code_truth_texts(name, texts, class_keys, request.rule, request.notebook)
+    if codes is not None and not request.truth_was_named and not ((codes >= 0) & (codes < len(class_keys))).any():
+        request.notebook.notes[:] = [note for note in request.notebook.notes if note.column != name]
+        request.notebook.leave_out(name, "it is named like the truth, but none of its values is a label of the votes.")
+        return None, np.empty(0, object)
+    return codes, only
 
 
 def code_truth_texts(
     name: str, texts: pa.ChunkedArray, class_keys: Sequence[str], rule: MissingRule, notebook: Notebook
 ) -> tuple[NDArray[np.int32] | None, NDArray[np.object_]]:
-    """Code a column of true labels; a column that shares nothing with the votes is set aside."""
+    """Code a column of true labels over the classes of the votes."""
     column = LabelColumn.from_text(name, texts)
-    if column.too_many:
-        raise InputError(
-            f"The truth column {name!r} holds {column.n_spellings:,} different values; it is not a column of labels. "
-            "Name another column as truth, or ignore this one."
-        )
+    if column.too_many or len(set(column.keys)) > MAX_CLASSES:
+        notebook.notes[:] = [note for note in notebook.notes if note.column != name]
+        notebook.leave_out(name, f"it is named as the truth, but its {column.n_spellings:,} values are not labels.")
+        return None, np.empty(0, object)
     coding = code_columns([column], replace(rule, minus_one=False))
     codes, only = match_truth(coding, class_keys, rule)
     known = int((codes >= 0).sum())

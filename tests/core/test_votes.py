@@ -89,6 +89,63 @@ class TestFromLabels:
             Votes.from_labels(array)
 
 
+class TestOddArrays:
+    def test_masked_values_are_missing(self):
+        masked = np.ma.array([[0, 1], [1, 0]], mask=[[True, False], [False, False]])
+        assert Votes.from_labels(masked).codes.tolist() == [[-1, 1], [1, 0]]
+
+    def test_nan_beside_text_is_missing_whatever_the_missing_spellings(self):
+        assert Votes.from_labels([["a", np.nan], ["b", "a"]], missing=["x"]).codes.tolist() == [[0, -1], [1, 0]]
+
+    def test_missing_spellings_hold_for_numbers(self):
+        assert Votes.from_labels([[0, 1, 9], [1, 0, 9]], missing=["9"]).classes.tolist() == [0, 1]
+
+    def test_truth_in_booleans_fits_votes_in_integers_and_back(self):
+        assert Votes.from_labels([[0, 1], [1, 0]], truth=[True, False]).truth.tolist() == [1, 0]
+        assert Votes.from_labels([[False, True]], truth=[1]).truth.tolist() == [1]
+
+    def test_huge_integers_are_kept_exactly(self):
+        assert Votes.from_labels(np.array([[10**20, 1]], object)).classes.tolist() == ["1", str(10**20)]
+        frame = pd.DataFrame({"a": [2**53, 2**53 + 1], "b": [1.0, 2.0]})
+        assert Votes.from_frame(frame).n_classes == 4
+
+    @pytest.mark.parametrize("value", [b"a", [1], {}, 1 + 2j])
+    def test_values_that_are_no_labels_are_refused_with_their_place(self, value):
+        labels = np.empty((1, 2), object)
+        labels[0, 0], labels[0, 1] = "a", value
+        with pytest.raises(InputError, match="label in row 1 of learner 'bo' is a"):
+            Votes.from_labels(labels, learners=["al", "bo"])
+
+    def test_ragged_rows_are_refused(self):
+        with pytest.raises(InputError, match="not a regular table"):
+            Votes.from_labels([[0, 1], [1]])
+        with pytest.raises(InputError, match="regular array of numbers"):
+            Votes.from_soft([[[1, 0], [1]]])
+
+    def test_classes_that_are_the_same_label_are_refused(self):
+        with pytest.raises(InputError, match="are the same label"):
+            Votes.from_labels([["1", "2"]], classes=["1", "1.0", "2"])
+
+    @pytest.mark.parametrize("ids", ["ab", 3])
+    def test_ids_must_be_a_list(self, ids):
+        with pytest.raises(InputError, match="flat list"):
+            Votes.from_labels([[0, 1], [1, 0]], ids=ids)
+
+    def test_a_frame_with_an_index_of_several_levels_has_readable_ids(self):
+        index = pd.MultiIndex.from_tuples([(1, "a"), (2, "b")])
+        made = Votes.from_frame(pd.DataFrame({"a": [0, 1], "b": [1, 1]}, index=index))
+        assert list(made.ids) == ["1 / a", "2 / b"]
+        assert made.content_hash
+
+    def test_the_truth_cannot_be_a_learner_of_the_frame(self):
+        with pytest.raises(InputError, match="both the truth and a learner"):
+            Votes.from_frame(pd.DataFrame({"a": [0, 1], "b": [1, 1]}), learners=["a", "b"], truth="a")
+
+    def test_partly_missing_soft_votes_are_warned_about(self):
+        with pytest.warns(UserWarning, match="some but not all values missing"):
+            Votes.from_soft([[[np.nan, 1.0]]])
+
+
 class TestFromFrame:
     def test_columns_are_learners_and_roles_are_taken_out(self):
         frame = pd.DataFrame({"row": ["x", "y"], "a": ["cat", None], "b": ["dog", "cat"], "gold": ["cat", "cat"]})
@@ -192,7 +249,15 @@ class TestSelection:
     def test_learners_by_name_and_position_agree(self):
         assert self.made.select_learners(["m1"]).content_hash == self.made.select_learners([1]).content_hash
 
-    @pytest.mark.parametrize("learner", ["m9", 2, -3])
+    @pytest.mark.parametrize("rows", [[7], [True], 1, [0.5]])
+    def test_rows_that_are_not_there_are_refused(self, rows):
+        with pytest.raises(InputError):
+            self.made.select_rows(rows)
+
+    def test_no_rows_are_a_selection_too(self):
+        assert self.made.select_rows([]).n_rows == 0
+
+    @pytest.mark.parametrize("learner", ["m9", 2, -3, True, 0.5])
     def test_an_unknown_learner_is_refused(self, learner):
         with pytest.raises(InputError, match="no learner"):
             self.made.select_learners([learner])
@@ -252,6 +317,10 @@ class TestFacts:
             [[0, 0, 1], [0, 0, 0]],
             [[0, 1, 0], [0, 1, 0]],
         ]
+
+    def test_batches_of_no_rows_are_refused(self):
+        with pytest.raises(InputError, match="batch size is 0"):
+            list(votes([[0, 1]]).one_hot_batches(0))
 
     def test_the_hash_sees_every_field(self):
         base = {"codes": [[0, 1], [1, 1]], "ids": ["x", "y"], "truth": [0, 1]}

@@ -80,7 +80,7 @@ def test_parquet_is_read_with_typed_columns():
     assert reading.votes.learners == ("a", "b", "c", "d")
     assert labels(reading.votes)[0] == ["1", "1", "1", "2"]
     assert list(reading.votes.ids) == ["007", "8", "9"]
-    assert "'score' was left out: its cells are lists" in text(reading)
+    assert "'score' was left out: its cells (list<element: double>) are not labels" in text(reading)
 
 
 def test_buffers_and_paths_read_alike(tmp_path):
@@ -177,7 +177,7 @@ def test_pandas_index_column_names_the_rows():
 def test_a_trailing_delimiter_makes_no_column():
     reading = read(b"a,b,\nx,y,\ny,y,\n")
     assert reading.votes.learners == ("a", "b")
-    assert "Column 3 has no name and no values" in text(reading)
+    assert "'column 3' was left out: it has no name and no values" in text(reading)
 
 
 def test_header_cells_are_trimmed_and_kept_as_spelled_in_the_source():
@@ -189,7 +189,7 @@ def test_header_cells_are_trimmed_and_kept_as_spelled_in_the_source():
 def test_blank_lines_are_skipped_and_counted():
     reading = read(b"\n\na,b\nx,y\n\n\ny,y\n\n\n")
     assert reading.votes.n_rows == 2
-    assert "Skipped 2 blank lines" in text(reading)
+    assert "Skipped 4 blank lines" in text(reading)
     assert "blank line" not in text(read(b'a,b\n"x\n\n",y\ny,y\ny,y\n'))
 
 
@@ -199,7 +199,7 @@ def test_default_pandas_names_are_a_header_and_labels_as_names_are_doubted():
 
 
 def test_repeated_ids_are_warned_about():
-    assert "1 id repeated" in text(read(b"id,a,b\n1,x,y\n1,y,y\n"))
+    assert "1 row repeats an id" in text(read(b"id,a,b\n1,x,y\n1,y,y\n"))
 
 
 def test_rows_without_votes_stay_and_are_named():
