@@ -21,7 +21,7 @@ install = \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help app test test-slow lint bench coverage clean venv for-app for-dev chromium checks
+.PHONY: help app test test-slow lint bench coverage clean venv for-app for-dev for-bench chromium checks
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -37,7 +37,7 @@ test-slow: for-dev chromium checks ## Run all that and the slow tests too
 
 lint: for-dev checks ## Run only the linters and the type checker
 
-bench: for-dev ## Run every benchmark in benchmarks/
+bench: for-bench ## Run every benchmark in benchmarks/
 	@for file in benchmarks/bench_*.py; do \
 	  [ -f "$$file" ] || { echo "There is no benchmarks/bench_*.py to run." >&2; exit 1; }; \
 	  name=$$(basename "$$file" .py); \
@@ -83,6 +83,9 @@ for-app: venv
 
 for-dev: venv
 	@$(call install,requirements-dev.txt,requirements.txt requirements-dev.txt,$(VENV)/.installed-dev $(VENV)/.installed-app)
+
+for-bench: venv
+	@$(call install,requirements-bench.txt,requirements.txt requirements-dev.txt requirements-bench.txt,$(VENV)/.installed-bench $(VENV)/.installed-dev $(VENV)/.installed-app)
 
 chromium: for-dev
 	@$(PY) -m tests.browser.chromium
