@@ -166,7 +166,7 @@ def _initialise(d: int, K: int, n_layers: int, rng: Generator, scale: float) -> 
 
 def units(model: Model, codes: Tensor) -> list[Tensor]:
     """Return the units (R, B, d, K) after each layer for votes ``codes (R, B, d)``; silent ones are zero vectors."""
-    present = (codes >= 0).unsqueeze(-1)
+    present = (codes >= 0).unsqueeze(-1).to(model.weights.dtype)
     outputs: list[Tensor] = []
     for weight, bias in zip(model.layer_weights, model.layer_biases, strict=True):
         if outputs:
@@ -260,6 +260,13 @@ def log_likelihood(model: Model, codes: Tensor) -> Tensor:
     absent = (codes < 0).to(logits.dtype)
     logits = logits + torch.bmm(absent, _log_normalisers(model))
     return visible + logits.logsumexp(-1) - log_partition(model).unsqueeze(-1)
+
+
+def marginal_posterior(model: Model, codes: Tensor) -> Tensor:
+    """Return p(h | votes cast) (R, B, K) of the iRBM with votes that were not cast summed out, as Dawid-Skene does."""
+    absent = (codes < 0).to(model.weights.dtype)
+    _, logits = _top(model, codes, [])
+    return (logits + torch.bmm(absent, _log_normalisers(model))).softmax(-1)
 
 
 def to_dawid_skene(model: Model) -> tuple[Tensor, Tensor]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -28,13 +28,18 @@ from deem_core.votes import NO_VOTE, Votes
 DECIMALS = 6
 """Digits kept of a probability."""
 
+Respelling = Callable[[pa.Array], pa.Array]
+"""Texts in, as many texts out; nulls stay nulls."""
+
 _BATCH = 1 << 16  # rows that Arrow turns into text at a time
+_ROW_GROUP = 1 << 18  # rows of a Parquet file that are stored together
+_GZIP_LEVEL = 6  # level 9 takes several times as long for a few per cent
 
 
 def wide_table(votes: Votes) -> pa.Table:
     """Return a row per row: ``id``, a column per learner, and ``label`` with the truth where it is known."""
-    labels = _class_texts(votes)
-    columns = {name: _look_up(votes.codes[:, j], labels) for j, name in enumerate(votes.learners)}
+    labels = class_texts(votes)
+    columns = {name: look_up(votes.codes[:, j], labels) for j, name in enumerate(votes.learners)}
     return _with_id_and_truth(votes, columns)
 
 
@@ -47,9 +52,9 @@ def long_table(votes: Votes) -> pa.Table:
     rows, learners = np.nonzero(votes.codes != NO_VOTE)
     return pa.table(
         {
-            "task": _id_texts(votes.ids).take(pa.array(rows)),
-            "worker": _look_up(learners, votes.learners),
-            "label": _look_up(votes.codes[rows, learners], _class_texts(votes)),
+            "task": id_texts(votes.ids).take(pa.array(rows)),
+            "worker": look_up(learners, votes.learners),
+            "label": look_up(votes.codes[rows, learners], class_texts(votes)),
         }
     )
 
@@ -60,8 +65,8 @@ def truth_table(votes: Votes) -> pa.Table:
         raise InputError("These votes come without a truth, so there is no table of true labels to make.")
     _check_unique(votes.ids)
     known = np.flatnonzero(votes.truth != NO_VOTE)
-    truth = _look_up(votes.truth[known], _truth_texts(votes))
-    return pa.table({"task": _id_texts(votes.ids).take(pa.array(known)), "truth": truth})
+    truth = look_up(votes.truth[known], _truth_texts(votes))
+    return pa.table({"task": id_texts(votes.ids).take(pa.array(known)), "truth": truth})
 
 
 def soft_table(votes: Votes) -> pa.Table:
@@ -71,7 +76,7 @@ def soft_table(votes: Votes) -> pa.Table:
     """
     if votes.soft is None:
         raise InputError("These votes carry no probabilities: write them in the wide or the long layout.")
-    labels, columns = _class_texts(votes), dict[str, pa.Array]()
+    labels, columns = class_texts(votes), dict[str, pa.Array]()
     for j, name in enumerate(votes.learners):
         absent = votes.codes[:, j] == NO_VOTE
         for k, label in enumerate(labels):
@@ -83,11 +88,21 @@ def soft_table(votes: Votes) -> pa.Table:
     return _with_id_and_truth(votes, columns)
 
 
-def write(table: pa.Table, path: str | os.PathLike[str]) -> None:
+def write(table: pa.Table, path: str | os.PathLike[str], *, respell: Respelling | None = None) -> None:
     """Write a table in the format that the name asks for: .csv, .tsv (or either with .gz) or .parquet.
 
     The file appears complete or not at all. Text files are UTF-8 with line feeds, and cells are quoted
-    only if at least one of them has to be (RFC 4180).
+    only if at least one of them has to be (RFC 4180) or holds a semicolon or tab, at which some spreadsheets
+    would split it. Dictionary-encoded columns are written as the text they stand for. Rows are converted
+    piece by piece: there is never a second table in memory.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    path : path
+    respell : function, optional
+        Applied to every cell of text and to the header of text files; Parquet is never altered. It may add
+        no quotes, delimiters or line breaks.
 
     Raises
     ------
@@ -96,7 +111,7 @@ def write(table: pa.Table, path: str | os.PathLike[str]) -> None:
     """
     writer = _writer_for(path)
     with whole_file(path) as stream:
-        writer(table, stream)
+        writer(table, stream, respell)
 
 
 def check_name(path: str | os.PathLike[str]) -> None:
@@ -112,27 +127,29 @@ def _with_id_and_truth(votes: Votes, columns: dict[str, pa.Array]) -> pa.Table:
     for name in ("id", "label"):
         if name in columns:
             raise InputError(f"A learner is named {name!r}, which is the name of another column; rename the learner.")
-    made = {"id": _id_texts(votes.ids), **columns}
+    made = {"id": id_texts(votes.ids), **columns}
     if votes.truth is not None:
-        made["label"] = _look_up(votes.truth, _truth_texts(votes))
+        made["label"] = look_up(votes.truth, _truth_texts(votes))
     return pa.table(made)
 
 
-def _look_up(codes: NDArray[np.integer[Any]], texts: Iterable[str]) -> pa.Array:
+def look_up(codes: NDArray[np.integer[Any]], texts: Iterable[str]) -> pa.Array:
     """Return ``texts[code]`` for every code, null where it is -1."""
     dictionary = pa.array(list(texts), pa.string())
     return dictionary.take(pa.array(codes, pa.int32(), mask=codes == NO_VOTE))
 
 
-def _class_texts(votes: Votes) -> list[str]:
+def class_texts(votes: Votes) -> list[str]:
+    """Return the classes as they are spelled in tables, in their order."""
     return [str(label) for label in votes.classes.tolist()]
 
 
 def _truth_texts(votes: Votes) -> list[str]:
-    return _class_texts(votes) + [str(label) for label in votes.truth_only.tolist()]
+    return class_texts(votes) + [str(label) for label in votes.truth_only.tolist()]
 
 
-def _id_texts(ids: pd.Index) -> pa.Array:
+def id_texts(ids: pd.Index) -> pa.Array:
+    """Return the names of rows as they are spelled in tables."""
     values = ids.to_numpy()
     if values.dtype.kind in "iu":
         return pa.array(values).cast(pa.string())
@@ -150,35 +167,72 @@ def _check_unique(ids: pd.Index) -> None:
 # ---------------------------------------------------------------------- files
 
 
-def _write_text(table: pa.Table, stream: BinaryIO | gzip.GzipFile, delimiter: str) -> None:
-    special = f'["\r\n{delimiter}]'
-    plain_header = not pc.any(pc.match_substring_regex(pa.array(table.column_names), special)).as_py()
-    plain = not any(pc.any(pc.match_substring_regex(column, special)).as_py() for column in table.columns)
-    options = pyarrow.csv.WriteOptions(
-        delimiter=delimiter,
-        batch_size=_BATCH,
-        quoting_style="none" if plain else "needed",  # Arrow's "needed" quotes every text, needed or not
-        quoting_header="none" if plain_header else "needed",
-    )
-    pyarrow.csv.write_csv(table, stream, options)
+def _write_text(table: pa.Table, stream: BinaryIO | gzip.GzipFile, respell: Respelling | None, delimiter: str) -> None:
+    special = f'["\r\n;\t{delimiter}]'
+    header = pa.array(table.column_names, pa.string())
+    plain_header = not pc.any(pc.match_substring_regex(header, special)).as_py()
+    plain = not any(_holds(column, special) for column in table.columns if _is_text(column.type))
+    names = (header if respell is None else respell(header)).to_pylist()
+    for at, piece in enumerate(_pieces(table, _BATCH, respell)):
+        options = pyarrow.csv.WriteOptions(
+            include_header=at == 0,
+            delimiter=delimiter,
+            batch_size=_BATCH,
+            quoting_style="none" if plain else "needed",  # Arrow's "needed" quotes every text, needed or not
+            quoting_header="none" if plain_header else "needed",
+        )
+        pyarrow.csv.write_csv(piece.rename_columns(names), stream, options)
 
 
-def _write_zipped(table: pa.Table, stream: BinaryIO, delimiter: str) -> None:
+def _write_zipped(table: pa.Table, stream: BinaryIO, respell: Respelling | None, delimiter: str) -> None:
     # Neither name nor time go into the file: equal tables make equal files.
-    with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed:
-        _write_text(table, packed, delimiter)
+    with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0, compresslevel=_GZIP_LEVEL) as packed:
+        _write_text(table, packed, respell, delimiter)
 
 
-_WRITERS: dict[str, Callable[[pa.Table, BinaryIO], None]] = {
+def _write_parquet(table: pa.Table, stream: BinaryIO, respell: Respelling | None) -> None:
+    schema = next(_pieces(table.slice(0, 0), 1)).schema
+    with pyarrow.parquet.ParquetWriter(stream, schema) as writer:
+        for piece in _pieces(table, _ROW_GROUP):
+            writer.write_table(piece)
+
+
+def _pieces(table: pa.Table, size: int, respell: Respelling | None = None) -> Iterator[pa.Table]:
+    """Yield the rows piece by piece (at least one, if empty) with their texts decoded and respelled."""
+    for start in range(0, max(table.num_rows, 1), size):
+        piece = table.slice(start, size)
+        columns = [_spelled(column, respell) if _is_text(column.type) else column for column in piece.columns]
+        yield pa.table(columns, names=table.column_names)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind))
+
+
+def _spelled(column: pa.ChunkedArray, respell: Respelling | None) -> pa.ChunkedArray:
+    chunks = [chunk.dictionary_decode() if pa.types.is_dictionary(chunk.type) else chunk for chunk in column.chunks]
+    return pa.chunked_array(chunks if respell is None else map(respell, chunks), pa.string())
+
+
+def _holds(column: pa.ChunkedArray, pattern: str) -> bool:
+    """Tell whether a cell matches; of dictionary-encoded cells only the distinct ones are looked at."""
+    distinct = (chunk.dictionary if pa.types.is_dictionary(chunk.type) else chunk for chunk in column.chunks)
+    return any(pc.any(pc.match_substring_regex(texts, pattern)).as_py() for texts in distinct)
+
+
+_Writer = Callable[[pa.Table, BinaryIO, Respelling | None], None]
+
+_WRITERS: dict[str, _Writer] = {
     ".csv": partial(_write_text, delimiter=","),
     ".tsv": partial(_write_text, delimiter="\t"),
     ".csv.gz": partial(_write_zipped, delimiter=","),
     ".tsv.gz": partial(_write_zipped, delimiter="\t"),
-    ".parquet": pyarrow.parquet.write_table,
+    ".parquet": _write_parquet,
 }
 
 
-def _writer_for(path: str | os.PathLike[str]) -> Callable[[pa.Table, BinaryIO], None]:
+def _writer_for(path: str | os.PathLike[str]) -> _Writer:
     name = Path(path).name
     writer = next((writer for suffix, writer in _WRITERS.items() if name.lower().endswith(suffix)), None)
     if writer is None:

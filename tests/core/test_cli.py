@@ -89,7 +89,7 @@ def test_describe_prints_the_report_and_the_facts_of_every_sample(sample, capsys
     assert re.search(rf"unanimous rows +{facts['n_unanimous']:,} \(", printed.out)
     assert re.search(rf"tied rows +{facts['n_tied']:,} \(", printed.out)
     assert re.search(rf"majority vote is right +{100 * facts['majority_accuracy']:.1f} %", printed.out)
-    for j, learner in enumerate(facts["learners"][: cli.ROWS_SHOWN]):
+    for j, learner in enumerate(facts["learners"][: cli.describe.ROWS_SHOWN]):
         shares = [facts[name][j] for name in ("learner_coverage", "learner_agreement", "learner_accuracy")]
         covered, agrees, right = (f"{100 * share:.1f} %" for share in shares)
         assert re.search(rf"^  {learner} +{covered} +{agrees} +\S+ +{right}$", printed.out, re.MULTILINE)
@@ -100,7 +100,7 @@ def test_describe_prints_the_report_and_the_facts_of_every_sample(sample, capsys
 def test_long_tables_of_learners_are_cut_and_say_so(capsys):
     assert cli.main(["describe", str(ROOT / "sample_data" / "crowd_long.csv")]) == 0
     printed = capsys.readouterr().out
-    assert len(re.findall(r"^  worker_", printed, re.MULTILINE)) == cli.ROWS_SHOWN
+    assert len(re.findall(r"^  worker_", printed, re.MULTILINE)) == cli.describe.ROWS_SHOWN
     assert "  … and 20 more (all of them with --json)\n" in printed
 
 
@@ -408,7 +408,7 @@ def test_a_reader_that_has_seen_enough_ends_the_program_quietly():
 
 
 def parsers() -> dict[str, argparse.ArgumentParser]:
-    subparsers = [action for action in cli._parser()._actions if isinstance(action, argparse._SubParsersAction)]
+    subparsers = [action for action in cli.parser()._actions if isinstance(action, argparse._SubParsersAction)]
     return dict(subparsers[0].choices)
 
 
@@ -442,7 +442,7 @@ def test_every_example_in_the_help_is_a_command_that_can_be_parsed(command):
     examples = re.findall(r"^  python -m deem_core (.+)$", parsers()[command].description or "", re.MULTILINE)
     assert examples
     for example in examples:
-        cli._parser().parse_args(example.split())
+        cli.parser().parse_args(example.split())
 
 
 def test_the_version_is_told(capsys):

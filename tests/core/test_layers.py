@@ -76,7 +76,7 @@ def test_pages_leave_the_session_to_studio(path):
 
 @pytest.mark.parametrize("path", [*files("deem_core", "studio", "pages"), ROOT / "app.py"], ids=name_of)
 def test_nothing_but_the_command_line_prints(path):
-    if path != ROOT / "deem_core" / "cli.py":
+    if ROOT / "deem_core" / "cli" not in path.parents:
         assert "print" not in calls(path)
 
 

@@ -1,0 +1,9 @@
+"""Baselines: the rivals that DEEM is compared with, one module per method and one contract for all.
+
+Each method is a function ``(votes, rng) -> Aggregate`` (see `contract`). None of them reads the truth.
+"""
+
+from deem_core.baselines import dawid_skene, majority, pools
+from deem_core.baselines.contract import Aggregate, Method
+
+__all__ = ["Aggregate", "Method", "dawid_skene", "majority", "pools"]

@@ -1,0 +1,86 @@
+"""The contract of all baselines: votes and a random generator go in, an `Aggregate` comes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deem_core.errors import InputError
+from deem_core.votes import NO_VOTE, Votes
+
+Float = NDArray[np.float64]
+
+
+class Method(Protocol):
+    """What every baseline is: the function ``aggregate`` of its module, or one of `pools`."""
+
+    def __call__(self, votes: Votes, rng: np.random.Generator) -> Aggregate:
+        """Fuse the votes; methods without randomness leave ``rng`` alone."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Aggregate:
+    """What a method makes of n rows of votes in K classes.
+
+    Attributes
+    ----------
+    posterior : (n, K) float64
+        Probability of each class in each row; rows sum to 1. A row without votes holds the prior, or 1/K
+        for a method that has none.
+    voted : (n,) bool
+        Rows with at least one vote.
+    iterations : int
+        Iterations done; 0 for a method that does not iterate.
+    converged : bool
+        Whether the method's stop rule was met before its last allowed iteration.
+    log_likelihood : float, optional
+        Mean over the rows with votes of log Pr(votes of the row).
+    psi : (d, K, K) float64, optional
+        ``psi[i, l, m]`` = Pr(X_i = l | Y = m).
+    pi : (K,) float64, optional
+        Pr(Y = m).
+    skills : (d,) float64, optional
+        The method's own measure of each learner, higher is better; NaN for a learner without votes.
+    notes : tuple of str
+        Sentences for the user.
+    """
+
+    posterior: Float
+    voted: NDArray[np.bool_]
+    iterations: int = 0
+    converged: bool = True
+    log_likelihood: float | None = None
+    psi: Float | None = None
+    pi: Float | None = None
+    skills: Float | None = None
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def codes(self) -> NDArray[np.int32]:
+        """Most probable class of every row, (n,): the lowest index among equals, -1 for a row without votes."""
+        return np.where(self.voted, self.posterior.argmax(axis=1), NO_VOTE).astype(np.int32)
+
+
+def fill_silent_rows(posterior: Float, voted: NDArray[np.bool_], prior: Float | None = None) -> None:
+    """Write the prior (K,), or 1/K, into the rows of an (n, K) posterior that have no vote, in place."""
+    posterior[~voted] = 1 / posterior.shape[1] if prior is None else prior
+
+
+def silence_notes(voted: NDArray[np.bool_]) -> tuple[str, ...]:
+    """Return the sentence about rows without votes, if there are any."""
+    silent = int((~voted).sum())
+    if silent == 1:
+        return ("1 row has no vote and gets no label.",)
+    return (f"{silent:,} rows have no vote and get no label.",) if silent else ()
+
+
+def check_stop_rule(tolerance: float, max_iterations: int) -> None:
+    """Refuse a stop rule that could never stop or never start."""
+    if not tolerance >= 0:
+        raise InputError(f"The tolerance is {tolerance}; it must be 0 or more.")
+    if max_iterations < 1:
+        raise InputError(f"max_iterations is {max_iterations}; it must be at least 1.")

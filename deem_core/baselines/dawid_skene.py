@@ -1,0 +1,138 @@
+"""Dawid-Skene: every learner has a confusion matrix, and EM finds them together with the labels.
+
+Votes are independent given the label, with psi[i, l, m] = Pr(X_i = l | Y = m) and pi[m] = Pr(Y = m). From
+vote shares q, with V_n the votes that row n has and N the rows that have any, EM repeats
+
+    M:  pi_m = Σ_n q_nm / N,    psi_ilm = (Σ_n q_nm 1[x_ni = l] + s) / (Σ_n q_nm 1[i ∈ V_n] + K·s)
+    E:  q_nm = exp(log pi_m + Σ_{i ∈ V_n} log psi_{i, x_ni, m} − L_n),    L_n = log Σ_m exp(the same)
+
+until mean L changes by no more than ``tolerance`` of itself. The answer depends on where EM stops (accuracy on
+rare experts may rise and fall while L hardly moves), so the iterations are part of the result.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from deem_core.baselines.contract import Aggregate, Float, check_stop_rule, silence_notes
+from deem_core.baselines.majority import vote_shares
+from deem_core.votes import NO_VOTE, Votes
+
+TOLERANCE, MAX_ITERATIONS = 1e-5, 100
+"""The stop rule used everywhere unless another one is named."""
+
+CONVERGED_TOLERANCE, CONVERGED_MAX_ITERATIONS = 1e-9, 500
+"""The stop rule of "Dawid-Skene, converged"."""
+
+SMOOTHING = 1e-9
+"""s, the pseudo-votes added to each cell of psi: enough for finite logarithms and for uniform columns where a
+learner never voted on a class, far too little to move the likelihood. EM with it never lowers Σ_n L_n + s·Σ log psi."""
+
+_BLOCK = 1 << 17  # (row, class) cells handled at once in the E-step: 1 MB of float64, which caches hold
+
+
+def aggregate(
+    votes: Votes,
+    rng: np.random.Generator,
+    *,
+    tolerance: float = TOLERANCE,
+    max_iterations: int = MAX_ITERATIONS,
+) -> Aggregate:
+    """Fit Dawid-Skene by EM from vote shares.
+
+    Time per iteration is O(votes cast · K); memory beside the posterior is O(votes cast + d·K²).
+
+    Parameters
+    ----------
+    votes : Votes
+        A missing vote is left out of its row; rows without votes play no part and get pi.
+    rng : Generator
+        Not used: the start is fixed.
+    tolerance : float
+        Stop when the mean log-likelihood changes by no more than this share of itself.
+    max_iterations : int
+        One iteration is an M-step and the E-step after it.
+
+    Returns
+    -------
+    Aggregate
+        With psi, pi and the log-likelihood of the last iteration. ``skills`` is Σ_m pi_m psi_imm, the
+        accuracy that the model expects of each learner.
+    """
+    check_stop_rule(tolerance, max_iterations)
+    d, K = votes.n_learners, votes.n_classes
+    ballots = sparse_one_hot(votes.codes, K)
+    posterior = vote_shares(votes.codes, K)
+    voted = votes.votes_per_row > 0
+    likelihood, converged, iterations = -np.inf, False, 0
+    while not converged and iterations < max_iterations:
+        psi, pi = m_step(ballots, posterior, voted, d)
+        before, likelihood = likelihood, e_step(ballots, psi, pi, posterior) / max(int(voted.sum()), 1)
+        converged = iterations > 0 and abs(likelihood - before) <= tolerance * abs(before)
+        iterations += 1
+    return Aggregate(
+        posterior=posterior,
+        voted=voted,
+        iterations=iterations,
+        converged=converged,
+        log_likelihood=likelihood if voted.any() else None,
+        psi=psi,
+        pi=pi,
+        skills=np.where(votes.learner_coverage > 0, np.einsum("imm,m->i", psi, pi), np.nan),
+        notes=(_stop_note(iterations, converged, tolerance), *silence_notes(voted)),
+    )
+
+
+def sparse_one_hot(codes: NDArray[np.integer[Any]], n_classes: int) -> Any:
+    """Return (n, d) codes as a sparse (n, d·K) matrix with a 1 in column i·K + l for vote l of learner i."""
+    n, d = codes.shape
+    cast = codes != NO_VOTE
+    columns = (codes + n_classes * np.arange(d))[cast]
+    starts = np.concatenate([[0], np.cumsum(cast.sum(axis=1))])
+    return sparse.csr_array((np.ones(len(columns)), columns, starts), shape=(n, d * n_classes))
+
+
+def m_step(ballots: Any, posterior: Float, voted: NDArray[np.bool_], n_learners: int) -> tuple[Float, Float]:
+    """Return psi (d, K, K) and pi (K,) given the ballots (n, d·K) and the posterior (n, K).
+
+    A class that no row holds keeps pi = 0: EM cannot bring it back. Without any vote pi is uniform.
+    """
+    K = posterior.shape[1]
+    psi: Float = (ballots.T @ posterior).reshape(n_learners, K, K)  # expected votes for l in rows of class m
+    psi += SMOOTHING
+    psi /= psi.sum(axis=1, keepdims=True)
+    mass = voted.astype(np.float64) @ posterior
+    total = mass.sum()
+    return psi, mass / total if total else np.full(K, 1 / K)
+
+
+def e_step(ballots: Any, psi: Float, pi: Float, posterior: Float) -> float:
+    """Write Pr(Y = m | votes of the row) into the (n, K) posterior and return Σ_n log Pr(votes of row n).
+
+    A row without votes gets pi and adds log 1.
+    """
+    n, K = posterior.shape
+    with np.errstate(divide="ignore"):  # a class with pi = 0 has the score −inf and the posterior 0
+        log_pi = np.log(pi)
+    log_psi = np.log(psi).reshape(-1, K)  # (d·K, K)
+    likelihood = 0.0
+    step = max(1, _BLOCK // K)
+    for start in range(0, n, step):
+        rows = slice(start, start + step)
+        scores = ballots[rows] @ log_psi  # (b, K)
+        scores += log_pi
+        peak = scores.max(axis=1, keepdims=True)
+        np.exp(scores - peak, out=scores)
+        total = scores.sum(axis=1, keepdims=True)
+        np.divide(scores, total, out=posterior[rows])
+        likelihood += float(peak.sum() + np.log(total).sum())
+    return likelihood
+
+
+def _stop_note(iterations: int, converged: bool, tolerance: float) -> str:
+    rule = f"a relative change of the mean log-likelihood below {tolerance:g}"
+    return f"Stopped after {iterations:,} iterations {'at' if converged else 'without reaching'} {rule}."

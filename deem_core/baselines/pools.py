@@ -1,0 +1,138 @@
+"""Pools: simple ways to fuse soft votes, each a mean of what the learners believe.
+
+P_nik is the probability that learner i gives to class k in row n, V_n the learners that voted in row n. A
+missing vote leaves its learner out of that row. Logarithms are of max(P, `FLOOR`), so that one learner's zero
+cannot veto a class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deem_core.baselines.contract import Aggregate, Float, fill_silent_rows, silence_notes
+from deem_core.errors import InputError
+from deem_core.votes import NO_VOTE, Votes
+
+FLOOR = 1e-3
+"""Smallest probability that a logarithm sees."""
+
+SHARPNESS = 3.0
+"""How many independent learners a row of the weighted pool counts as, whatever their number."""
+
+ROUNDS = 10
+"""Rounds of weights and targets in the weighted pool."""
+
+SETTLED = 1e-3
+"""The weighted pool counts as converged when no weight moved by more than this in its last round."""
+
+_BLOCK = 1 << 20  # (row, learner, class) cells handled at once
+
+
+def mean_prob(votes: Votes, rng: np.random.Generator) -> Aggregate:
+    """Return the linear pool T_nk = mean_{i ∈ V_n} P_nik, (n, K). ``rng`` is not used."""
+    soft = _soft(votes, "mean_prob")
+    posterior = np.empty((votes.n_rows, votes.n_classes))
+    for rows in _blocks(soft):
+        posterior[rows] = soft[rows].sum(axis=1, dtype=np.float64)
+    return _finish(votes, posterior)
+
+
+def geo_pool(votes: Votes, rng: np.random.Generator) -> Aggregate:
+    """Return the geometric pool T_n = softmax_k( mean_{i ∈ V_n} log P_nik ), (n, K). ``rng`` is not used."""
+    soft = _soft(votes, "geo_pool")
+    return _finish(votes, _log_pooled(soft, votes, np.ones(votes.n_learners)))
+
+
+def log_pool(votes: Votes, rng: np.random.Generator) -> Aggregate:
+    """Return the weighted log-opinion pool, whose learners count by how well they predict it.
+
+    From the geometric pool T, ten times with N_i the rows that learner i voted on:
+
+        w_i ∝ exp( mean_{n ∈ N_i} Σ_k T_nk log P_nik ),  mean w = 1
+        T_n = softmax_k( 3 · mean_{i ∈ V_n} w_i log P_nik )
+
+    ``skills`` are the weights w (d,). ``rng`` is not used.
+    """
+    soft = _soft(votes, "log_pool")
+    active = votes.learner_coverage > 0
+    weights = active.astype(np.float64)
+    posterior = _log_pooled(soft, votes, weights)
+    moved = np.inf
+    for _ in range(ROUNDS):
+        before, weights = weights, _weights(soft, votes, posterior, active)
+        posterior = _log_pooled(soft, votes, SHARPNESS * weights)
+        moved = float(np.abs(weights - before).max())
+    skills = np.where(active, weights, np.nan)
+    return _finish(votes, posterior, iterations=ROUNDS, converged=moved <= SETTLED, skills=skills)
+
+
+def _soft(votes: Votes, method: str) -> NDArray[np.float32]:
+    if votes.soft is None:
+        raise InputError(
+            f"{method} pools probabilities, and these votes are labels only: bring soft votes, "
+            "or choose a method for labels such as mv or ds."
+        )
+    return votes.soft
+
+
+def _blocks(soft: NDArray[np.float32]) -> Iterator[slice]:
+    step = max(1, _BLOCK // (soft.shape[1] * soft.shape[2]))
+    return (slice(start, start + step) for start in range(0, len(soft), step))
+
+
+def _logs(soft: NDArray[np.float32], cast: NDArray[np.bool_]) -> Float:
+    """Return floored logarithms (b, d, K), 0 for votes that were not cast (b, d)."""
+    logs = np.maximum(soft, np.float32(FLOOR)).astype(np.float64)
+    np.log(logs, out=logs)
+    logs *= cast[..., None]
+    return logs
+
+
+def _log_pooled(soft: NDArray[np.float32], votes: Votes, weights: Float) -> Float:
+    """Return softmax_k( mean_{i ∈ V_n} weights_i log P_nik ), (n, K)."""
+    pooled = np.empty((votes.n_rows, votes.n_classes))
+    n_votes = np.maximum(votes.votes_per_row, 1)[:, None]
+    for rows in _blocks(soft):
+        scores = np.einsum("nik,i->nk", _logs(soft[rows], votes.codes[rows] != NO_VOTE), weights) / n_votes[rows]
+        scores -= scores.max(axis=1, keepdims=True)
+        np.exp(scores, out=scores)
+        pooled[rows] = scores / scores.sum(axis=1, keepdims=True)
+    return pooled
+
+
+def _weights(soft: NDArray[np.float32], votes: Votes, target: Float, active: NDArray[np.bool_]) -> Float:
+    """Return w (d,) with mean 1 over the learners that voted at all, and 0 for the others."""
+    fit = np.zeros(votes.n_learners)
+    for rows in _blocks(soft):
+        logs = _logs(soft[rows], votes.codes[rows] != NO_VOTE)
+        fit += np.einsum("nik,nk->i", logs, target[rows], optimize=True)
+    n_cast = votes.class_counts.sum(axis=1)
+    weights: Float = np.where(active, np.exp(fit / np.maximum(n_cast, 1)), 0.0)  # at least FLOOR where active
+    if active.any():
+        weights /= weights[active].mean()
+    return weights
+
+
+def _finish(
+    votes: Votes,
+    posterior: Float,
+    *,
+    iterations: int = 0,
+    converged: bool = True,
+    skills: Float | None = None,
+) -> Aggregate:
+    """Normalise the posterior, which float32 votes leave a little off 1, and fill rows without votes."""
+    voted = votes.votes_per_row > 0
+    fill_silent_rows(posterior, voted)
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    return Aggregate(
+        posterior=posterior,
+        voted=voted,
+        iterations=iterations,
+        converged=converged,
+        skills=skills,
+        notes=silence_notes(voted),
+    )

@@ -1,0 +1,53 @@
+"""The command line: every capability of the library as a command.
+
+Exit code 0, or one sentence on stderr and exit code 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+from deem_core import __version__
+from deem_core.cli import describe, fuse, simulate
+from deem_core.cli.options import Parser
+from deem_core.errors import DeemError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that cannot show a label shows a question mark
+    try:
+        options = parser().parse_args(argv)
+        command: Callable[[argparse.Namespace], None] = options.command
+        command(options)
+        sys.stdout.flush()
+    except DeemError as error:
+        print(" ".join(str(error).splitlines()), file=sys.stderr)
+        return 2
+    except MemoryError:
+        print("There is not enough memory for this: try fewer rows, learners or classes.", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # whoever reads the output, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        return 130
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    made = Parser(
+        prog="python -m deem_core",
+        description="Fuse many predictors' labels into one trustworthy label per row, without ground truth.",
+    )
+    made.add_argument("--version", action="version", version=f"deem-studio {__version__}")
+    commands = made.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
+    for command in (describe, simulate, fuse):
+        command.add(commands)
+    return made

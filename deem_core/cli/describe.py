@@ -1,0 +1,109 @@
+"""describe: what is in a file of votes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from typing import Any
+
+from deem_core.cli.options import add_command, add_reading_options, check_outputs, read_file
+from deem_core.cli.text import megabytes, percent, shortened, size, table, two_columns
+from deem_core.describe import Facts, describe
+from deem_core.files import write_json
+from deem_core.readers import Reading
+from deem_core.votes import Votes
+
+ROWS_SHOWN = 20
+"""Lines of a table of learners or classes before the rest is summed up."""
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands,
+        "describe",
+        _describe,
+        "Say what is in a file of votes.",
+        "Prints what was understood, changed and left out, then coverage, ties, learners and classes.\n\n"
+        "examples:\n"
+        "  python -m deem_core describe sample_data/experts_wide.csv\n"
+        "  python -m deem_core describe sample_data/crowd_long.csv --truth-file sample_data/crowd_long_truth.csv\n"
+        "  python -m deem_core describe predictions.csv --id image --truth gold --ignore comment --json facts.json",
+    )
+    add_reading_options(parser)
+    parser.add_argument("--json", metavar="OUT", help="also write everything as JSON")
+
+
+def _describe(options: argparse.Namespace) -> None:
+    check_outputs([options.json], inputs=[options.file, options.truth_file])
+    reading = read_file(options)
+    facts = describe(reading.votes)
+    if options.json:
+        votes = reading.votes
+        names = {"classes": votes.classes, "learners": votes.learners, "truth_only": votes.truth_only}
+        write_json({**reading.report.to_dict(), **names, **facts.to_dict()}, options.json)
+    for line in _description(reading, facts):
+        print(line)
+
+
+def _description(reading: Reading, facts: Facts) -> Iterable[str]:
+    votes, report = reading.votes, reading.report
+    yield f"{reading.source.name}: {size(votes)}, {report.layout} layout"
+    for kind, title in (
+        ("understood", "Understood"),
+        ("changed", "Changed"),
+        ("left out", "Left out"),
+        ("warning", "Mind"),
+    ):
+        sentences = report.sentences(kind)  # type: ignore[arg-type]
+        if sentences:
+            yield f"\n{title}"
+            yield from (f"  · {sentence}" for sentence in sentences)
+    yield "\nFacts"
+    yield from two_columns(_facts_lines(votes, facts, report.held_bytes, report.peak_bytes))
+    yield "\nLearners"
+    yield from _learner_table(votes, facts)
+    yield "\nClasses"
+    yield from _class_table(votes, facts)
+
+
+def _facts_lines(votes: Votes, facts: Facts, held: int, peak: int | None) -> list[tuple[str, str]]:
+    n = votes.n_rows
+    lines = [
+        ("votes cast", f"{facts.n_votes:,} of {n * votes.n_learners:,} ({percent(facts.coverage)})"),
+        ("votes per row", f"{votes.votes_per_row.min():,} to {votes.votes_per_row.max():,}"),
+        ("unanimous rows", f"{facts.n_unanimous:,} ({percent(facts.n_unanimous / n)})"),
+        ("tied rows", f"{facts.n_tied:,} ({percent(facts.n_tied / n)}); majority vote takes the first class"),
+        ("rows without a vote", f"{facts.n_silent:,}"),
+        ("constant learners", shortened(facts.constant_learners)),
+        ("identical learners", shortened([" = ".join(group) for group in facts.identical_learners])),
+        ("memory", f"{megabytes(held)} held" + (f", process peak {megabytes(peak)}" if peak else "")),
+    ]
+    if facts.majority_accuracy is not None:
+        known = f"truth known for {facts.n_truth:,} rows; evaluation only"
+        lines.append(("majority vote is right", f"{percent(facts.majority_accuracy)} ({known})"))
+    return lines
+
+
+def _learner_table(votes: Votes, facts: Facts) -> Iterable[str]:
+    header = ["learner", "votes on", "agrees with majority", "most voted class"]
+    favourite = votes.class_counts.argmax(axis=1)
+    rows = []
+    for j, name in enumerate(votes.learners[:ROWS_SHOWN]):
+        silent = not facts.learner_coverage[j]
+        most = "–" if silent else str(votes.classes[favourite[j]])
+        rows.append([name, percent(facts.learner_coverage[j]), percent(facts.learner_agreement[j]), most])
+        if facts.learner_accuracy is not None:
+            rows[-1].append(percent(facts.learner_accuracy[j]))
+    if facts.learner_accuracy is not None:
+        header.append("right (evaluation)")
+    yield from table(header, rows, votes.n_learners)
+
+
+def _class_table(votes: Votes, facts: Facts) -> Iterable[str]:
+    total = max(facts.n_votes, 1)
+    rows = [
+        [str(label), f"{count:,}", percent(count / total), f"{rows:,}"]
+        for label, count, rows in zip(votes.classes[:ROWS_SHOWN], facts.class_votes, facts.class_rows, strict=False)
+    ]
+    yield from table(["class", "votes", "share", "rows by majority vote"], rows, votes.n_classes)

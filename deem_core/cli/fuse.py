@@ -1,0 +1,284 @@
+"""train, fuse and apply: from votes to labels."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deem_core import export, tables
+from deem_core.cli.options import add_command, add_reading_options, check_outputs, read_file
+from deem_core.cli.text import percent, size
+from deem_core.describe import accuracy
+from deem_core.diagnostics.confidence import fused_codes, needs_review
+from deem_core.errors import InputError
+from deem_core.files import write_json
+from deem_core.readers import Reading
+from deem_core.votes import Votes
+
+if TYPE_CHECKING:  # torch takes a second to import: only those who train wait for it
+    from deem_core.estimator import DEEM
+    from deem_core.fitting import Progress
+
+METHODS = ("deem", "irbm", "irbm_cd", "ds", "mv")
+SOFT_METHODS = ("mean_prob", "geo_pool", "log_pool")
+
+
+def add(commands: Any) -> None:
+    """Add the commands."""
+    fuse = add_command(
+        commands,
+        "fuse",
+        _fuse,
+        "Fuse the votes in a file into one label per row.",
+        "Trains without labels and writes the file again with the fused label, its confidence and more beside it.\n\n"
+        "examples:\n"
+        "  python -m deem_core fuse sample_data/experts_wide.csv -o fused.csv\n"
+        "  python -m deem_core fuse answers.csv --truth-file gold.csv --method ds -o fused.parquet --json result.json",
+    )
+    add_reading_options(fuse)
+    fuse.add_argument("-o", "--output", metavar="FUSED", required=True, help="CSV, TSV, .csv.gz or Parquet by suffix")
+    fuse.add_argument(
+        "--method",
+        choices=[*METHODS, *SOFT_METHODS],
+        default="deem",
+        help="how to fuse (default: deem); pools need soft votes",
+    )
+    fuse.add_argument("--unsafe", action="store_true", help="leave cells that a spreadsheet would run as they are")
+    _add_training_options(fuse)
+    train = add_command(
+        commands,
+        "train",
+        _train,
+        "Train a model on the votes in a file and save it.",
+        "The model can label other files with the same learners: see apply.\n\n"
+        "examples:\n"
+        "  python -m deem_core train sample_data/experts_wide.csv -o model.safetensors --seed 0",
+    )
+    add_reading_options(train)
+    train.add_argument("-o", "--output", metavar="MODEL", required=True, help="where to save the model (.safetensors)")
+    train.add_argument(
+        "--method", choices=["deem", "irbm", "irbm_cd"], default="deem", help="which model (default: deem)"
+    )
+    _add_training_options(train)
+    apply = add_command(
+        commands,
+        "apply",
+        _apply,
+        "Label a file with a model that was trained before.",
+        "Learners are matched by name; those that are missing count as not having voted.\n\n"
+        "examples:\n"
+        "  python -m deem_core apply model.safetensors new.csv -o fused.csv",
+    )
+    apply.add_argument("model", metavar="MODEL", help="a file that train has written")
+    add_reading_options(apply)
+    apply.add_argument("-o", "--output", metavar="FUSED", required=True, help="CSV, TSV, .csv.gz or Parquet by suffix")
+    apply.add_argument("--unsafe", action="store_true", help="leave cells that a spreadsheet would run as they are")
+    apply.add_argument("--json", metavar="OUT", help="also write the result as JSON")
+
+
+def _add_training_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("training", "all from the data unless you say otherwise; see docs/method.md")
+    group.add_argument("--learning-rate", metavar="X", type=float, help="learning rate")
+    group.add_argument("--layers", metavar="N", type=int, help="multinomial layers")
+    group.add_argument("--updates", metavar="N", type=int, help="updates per restart")
+    group.add_argument("--batch", metavar="N", type=int, help="rows per update")
+    group.add_argument("--restarts", metavar="N", type=int, default=5, help="trainings to average (default 5)")
+    group.add_argument(
+        "--near-copies", choices=["guard", "keep", "collapse"], default="guard", help="what to do about near-copies"
+    )
+    group.add_argument("--seed", metavar="S", type=int, default=0, help="same seed, same labels (default 0)")
+    group.add_argument("--device", choices=["auto", "cpu", "cuda", "mps"], default="auto", help="where to train")
+    group.add_argument("--allow-few-learners", action="store_true", help="go on with fewer than three learners")
+    parser.add_argument("--json", metavar="OUT", help="also write settings, restarts, warnings and result as JSON")
+
+
+# ---------------------------------------------------------------------- commands
+
+
+def _fuse(options: argparse.Namespace) -> None:
+    tables.check_name(options.output)
+    check_outputs([options.output, options.json], inputs=[options.file, options.truth_file])
+    reading = read_file(options)
+    begun = time.perf_counter()
+    if options.method in ("deem", "irbm", "irbm_cd"):
+        model = _fitted(options, reading.votes)
+        posterior = model.fuse_codes(reading.votes.codes)
+        said, result = _story(model), _result_of(model)
+    else:
+        posterior, said, result = _aggregate(options.method, reading.votes, options.seed)
+    seconds = time.perf_counter() - begun
+    _write(reading, posterior, options)
+    _report(reading, posterior, options, [*said], {**result, "seconds": seconds})
+
+
+def _train(options: argparse.Namespace) -> None:
+    check_outputs([options.output, options.json], inputs=[options.file, options.truth_file])
+    reading = read_file(options)
+    model = _fitted(options, reading.votes)
+    model.save(options.output)
+    posterior = model.fuse_codes(reading.votes.codes)
+    _report(reading, posterior, options, _story(model), {**_result_of(model), "seconds": model.seconds_})
+
+
+def _apply(options: argparse.Namespace) -> None:
+    from deem_core.estimator import DEEM, IRBM  # noqa: PLC0415  # see TYPE_CHECKING above
+    from deem_core.storage import load  # noqa: PLC0415
+
+    tables.check_name(options.output)
+    check_outputs([options.output, options.json], inputs=[options.model, options.file, options.truth_file])
+    model: DEEM = load(options.model, {"DEEM": DEEM, "IRBM": IRBM})
+    reading = read_file(options)
+    recoded = model.transform(reading.votes)
+    posterior = model.fuse_codes(recoded.codes)
+    truth, only = _truth_in(reading.votes, model.classes_)
+    votes = Votes(recoded.codes, model.classes_, model.learners_, reading.votes.ids, truth, truth_only=only)
+    reading = replace(reading, votes=votes)
+    _write(reading, posterior, options)
+    said = [f"The model was trained on {model.n_rows_:,} rows.", *recoded.sentences()]
+    options.method = "apply"
+    _report(reading, posterior, options, said, {"warnings": recoded.sentences(), "settings": {}, "restarts": []})
+
+
+def _fitted(options: argparse.Namespace, votes: Votes) -> DEEM:
+    from deem_core.estimator import DEEM, IRBM  # noqa: PLC0415
+
+    shared = {
+        "learning_rate": options.learning_rate,
+        "updates": options.updates,
+        "batch_size": options.batch,
+        "restarts": options.restarts,
+        "random_state": options.seed,
+        "device": options.device,
+        "allow_few_learners": options.allow_few_learners,
+    }
+    if options.method == "deem":
+        model = DEEM(n_layers=options.layers, near_copies=options.near_copies, **shared)
+    else:
+        model = IRBM(method="exact" if options.method == "irbm" else "cd", **shared)
+    with _Bar() as bar:
+        model.fit(votes, watch=bar)
+    return model
+
+
+def _aggregate(method: str, votes: Votes, seed: int) -> tuple[NDArray[np.float64], list[str], dict[str, Any]]:
+    from deem_core.baselines import dawid_skene, majority, pools  # noqa: PLC0415
+
+    functions = {
+        "mv": majority.aggregate,
+        "ds": dawid_skene.aggregate,
+        "mean_prob": pools.mean_prob,
+        "geo_pool": pools.geo_pool,
+        "log_pool": pools.log_pool,
+    }
+    found = functions[method](votes, np.random.default_rng(seed))
+    settings = {"iterations": {"value": found.iterations, "reason": "the method's own stop rule"}}
+    return found.posterior, list(found.notes), {"settings": settings, "restarts": [], "warnings": list(found.notes)}
+
+
+# ---------------------------------------------------------------------- words and files
+
+
+def _write(reading: Reading, posterior: NDArray[np.float64], options: argparse.Namespace) -> None:
+    export.write(export.fused_table(reading, posterior), options.output, spreadsheet_safe=not options.unsafe)
+
+
+def _story(model: DEEM) -> list[str]:
+    """Return what training did, in a few readable lines."""
+    settings = {name: item["value"] for name, item in model.settings_.items()}
+    if not model.restarts_:
+        how = f"Fitted the iRBM exactly in {settings['iterations']} iterations, {model.seconds_:.1f} s."
+        return [how, *model.warnings_]
+    kept = sum(restart["kept"] for restart in model.restarts_)
+    layers = f"{settings['n_layers']} layer{'s' if settings['n_layers'] != 1 else ''}"
+    how = (
+        f"Trained {len(model.restarts_)} restarts on {model.device_} in {model.seconds_:.1f} s and kept {kept}: {layers} "
+        f"({model.settings_['n_layers']['reason']}), learning rate {settings['learning_rate']:g}, "
+        f"{settings['updates']:,} updates."
+    )
+    return [how, *(model.near_copies_.sentences or ["No near-copies among the learners."]), *model.warnings_]
+
+
+def _result_of(model: DEEM) -> dict[str, Any]:
+    return {
+        "settings": model.settings_,
+        "restarts": model.restarts_,
+        "warnings": model.warnings_,
+        "near_copies": list(model.near_copies_.sentences),
+        "device": model.device_,
+    }
+
+
+def _report(
+    reading: Reading,
+    posterior: NDArray[np.float64],
+    options: argparse.Namespace,
+    said: Sequence[str],
+    result: dict[str, Any],
+) -> None:
+    votes = reading.votes
+    fused = fused_codes(votes, posterior)
+    differs = int(((fused != votes.majority_vote.codes) & (fused >= 0)).sum())
+    print(f"{Path(options.file).name}: {size(votes)}, fused by {options.method}.")
+    for sentence in said:
+        print(sentence)
+    review = int(needs_review(votes, posterior).sum())
+    said_last = f"{differs:,} labels differ from the majority vote; {review:,} rows are worth a look."
+    content = {
+        "method": options.method,
+        "n_rows": votes.n_rows,
+        "n_learners": votes.n_learners,
+        "n_classes": votes.n_classes,
+        **result,
+    }
+    if votes.truth is not None:
+        right, majority = accuracy(fused, votes.truth), accuracy(votes.majority_vote.codes, votes.truth)
+        content |= {"accuracy": right, "majority_vote_accuracy": majority}
+        print(f"Right: {percent(right)}, majority vote: {percent(majority)} (evaluation only, never used in training).")
+    if options.json:
+        write_json(content, options.json)
+    print(f"{said_last} Written: {options.output}")
+
+
+def _truth_in(votes: Votes, classes: NDArray[Any]) -> tuple[NDArray[np.int32] | None, NDArray[Any]]:
+    """Return the truth of new votes over the classes of a model."""
+    from deem_core.coding import code_truth  # noqa: PLC0415
+
+    if votes.truth is None:
+        return None, np.empty(0, object)
+    labels = np.array([*votes.classes.tolist(), *votes.truth_only.tolist(), None], object)
+    return code_truth(labels[votes.truth], classes)
+
+
+class _Bar:
+    """A progress bar on a terminal, nothing elsewhere."""
+
+    def __init__(self) -> None:
+        self.shown = sys.stderr.isatty()
+        self.done: dict[int, float] = {}
+
+    def __enter__(self) -> _Bar:
+        return self
+
+    def __call__(self, progress: Progress) -> None:
+        """Draw how far all restarts together have come."""
+        if not self.shown:
+            return
+        self.done[progress.restart] = progress.share
+        share = sum(self.done.values()) / progress.restarts
+        filled = "█" * int(30 * share)
+        left = progress.record.seconds * (1 - share) / max(share, 1e-9)
+        print(f"\r  {filled:<30} {share:4.0%}  about {left:.0f} s left ", end="", file=sys.stderr, flush=True)
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if self.shown and self.done:
+            print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
+        if isinstance(error, RuntimeError) and "out of memory" in str(error):
+            raise InputError("There is not enough memory on the device: try --batch 256 or --device cpu.") from None

@@ -1,0 +1,201 @@
+"""Every knob of training, once: what it means, its bounds, and how its value follows from the data."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from deem_core.errors import InputError
+from deem_core.sampler import step_size
+from deem_core.votes import Votes
+
+ROWS_PER_UNIT = 10
+"""From this many rows per input unit (n / (d·K)) on, a layer pays (docs/method.md)."""
+
+MANY_VOTES = 30
+"""From this many votes per row on, a layer does not pay: the majority is clear already."""
+
+TRAINING_TIME = 180.0
+"""Learning rate × updates of a default run with layers: shorter ones stay near the majority vote, longer ones drift."""
+
+TRAINING_TIME_BARE = 100.0
+"""The same without layers, where there is less to learn."""
+
+UPDATES = (300, 2000)
+"""A default run has at least and at most this many updates."""
+
+
+def knob(
+    default: Any,
+    why: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    above: float | None = None,
+    choices: tuple[str, ...] = (),
+) -> Any:
+    """Return a dataclass field that knows why its default is what it is, and its bounds."""
+    return field(default=default, metadata={"why": why, "low": low, "high": high, "above": above, "choices": choices})
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """Settings of a training run; None means "from the data" and is filled in by `resolve`.
+
+    Raises
+    ------
+    InputError
+        If a setting is out of its bounds; the text names both.
+    """
+
+    n_layers: int | None = knob(None, "one layer unless rows are few or votes per row many", low=0, high=10)
+    learning_rate: float | None = knob(None, "for the mean loss; good with batches of 1024", above=0, high=100)
+    updates: int | None = knob(None, "learning rate × updates decides how far a run goes", low=1, high=10_000_000)
+    epochs: float | None = knob(None, "another way to give the updates", above=0, high=1_000_000)
+    batch_size: int | None = knob(None, "large batches are steadier (paper)", low=1, high=10_000_000)
+    restarts: int = knob(5, "energy models collapse now and then; the survivors are averaged", low=1, high=1000)
+    sampler: str = knob("dmala", "exact in the limit and quick", choices=("dmala", "dula", "gwg"))
+    sampler_steps: int = knob(5, "few steps from the data suffice (paper)", low=1, high=10_000)
+    step_size: float | None = knob(None, "from K: it sets the share of votes a step moves", above=0, high=100)
+    chain_start: str = knob("data", "persistent chains gave worse labels", choices=("data", "persistent"))
+    momentum: float = knob(0.0, "it helps at the start only (paper)", low=0, high=0.99)
+    l1: float = knob(0.0, "regularisation kills classes sooner than it helps (paper)", low=0, high=100)
+    l2: float = knob(0.0, "regularisation kills classes sooner than it helps (paper)", low=0, high=100)
+    init_scale: float | None = knob(None, "weight of each vote at the start, the majority vote", above=0, high=100)
+    activation: str = knob(
+        "sparsemax", "better than softmax on one-hot votes (paper)", choices=("sparsemax", "softmax")
+    )
+    early_stop: bool = knob(False, "the length is given; stopping early saves time only")
+    near_copies: str = knob("guard", "near-copies can capture the label", choices=("guard", "keep", "collapse"))
+    device: str = knob("auto", "a GPU where there is one", choices=("auto", "cpu", "cuda", "mps"))
+    backend: str = knob("auto", "PyTorch is the only one so far", choices=("auto", "torch"))
+    random_state: int | None = knob(None, "a number makes the run repeatable", low=0, high=2**32 - 1)
+    allow_few_learners: bool = knob(False, "below three learners the labels are not identifiable")
+
+    def __post_init__(self) -> None:
+        """Check every setting against its bounds."""
+        for item in fields(self):
+            _check(item.name, getattr(self, item.name), item.type, item.metadata)
+        if self.updates is not None and self.epochs is not None:
+            raise InputError("Give either updates or epochs, not both.")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the settings depend on: the size of a table of votes.
+
+    Attributes
+    ----------
+    n_rows, n_learners, n_classes : int
+    votes_per_row : float
+        Mean number of votes cast in a row.
+    coverage : float
+    """
+
+    n_rows: int
+    n_learners: int
+    n_classes: int
+    votes_per_row: float
+    coverage: float
+
+    @classmethod
+    def of(cls, votes: Votes) -> Shape:
+        """Return the shape of some votes."""
+        per_row = float(votes.votes_per_row.mean()) if votes.n_rows else 0.0
+        return cls(votes.n_rows, votes.n_learners, votes.n_classes, per_row, votes.coverage)
+
+    @property
+    def rows_per_unit(self) -> float:
+        """Rows for each of the d·K input units."""
+        return self.n_rows / (self.n_learners * self.n_classes)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A configuration without gaps.
+
+    Attributes
+    ----------
+    config : TrainConfig
+        No value is None but ``epochs`` and, if it was not given, ``random_state``.
+    reasons : dict
+        Setting → why it has its value.
+    """
+
+    config: TrainConfig
+    reasons: dict[str, str]
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """Return setting → {"value", "reason"}."""
+        return {name: {"value": getattr(self.config, name), "reason": why} for name, why in self.reasons.items()}
+
+
+def resolve(config: TrainConfig, shape: Shape) -> Settings:
+    """Fill in what is to come from the data, with a reason for each value."""
+    reasons = {item.name: _given_reason(config, item) for item in fields(config)}
+
+    def choose(name: str, value: Any, why: str) -> None:
+        nonlocal config
+        if getattr(config, name) is None:
+            config = replace(config, **{name: value})
+            reasons[name] = why
+
+    plenty = shape.rows_per_unit >= ROWS_PER_UNIT
+    if not plenty:
+        why = f"{shape.rows_per_unit:.1f} rows per input unit are fewer than {ROWS_PER_UNIT}: too few for a layer"
+    elif shape.votes_per_row >= MANY_VOTES:
+        why = f"{shape.votes_per_row:.0f} votes per row are {MANY_VOTES} or more: a layer does not pay"
+    else:
+        why = f"{shape.rows_per_unit:.0f} rows per input unit are enough for a layer"
+    choose("n_layers", int(plenty and shape.votes_per_row < MANY_VOTES), why)
+    layered = bool(config.n_layers)
+    choose("batch_size", min(1024, shape.n_rows), "1024 rows, or all of them if there are fewer")
+    choose("learning_rate", 0.5 if layered else 0.3, "holds for batches of 1024 on real ensembles")
+    assert config.learning_rate is not None and config.batch_size is not None  # noqa: S101, PT018
+    if config.epochs is not None:
+        updates = math.ceil(config.epochs * shape.n_rows / config.batch_size)
+        choose("updates", max(updates, 1), f"{config.epochs:g} epochs of {shape.n_rows:,} rows")
+    goal = TRAINING_TIME if layered else TRAINING_TIME_BARE
+    updates = int(min(max(goal / config.learning_rate, UPDATES[0]), UPDATES[1]))
+    choose("updates", updates, f"learning rate × updates ≈ {goal:g}, within {UPDATES[0]} to {UPDATES[1]}")
+    if layered:
+        choose("init_scale", 2.0, "a clear majority vote to start from")
+        choose("step_size", step_size(shape.n_classes), "a flat energy moves 3 % of the votes per step")
+    else:
+        scale = min(2.0, 12 / max(shape.votes_per_row, 1))
+        choose("init_scale", scale, "2, or 12 / votes per row: more voters would start saturated")
+        choose("step_size", 1.0, "without layers large steps are safe and mix better")
+    return Settings(config, reasons)
+
+
+def _given_reason(config: TrainConfig, item: Any) -> str:
+    return item.metadata["why"] if getattr(config, item.name) == item.default else "given"
+
+
+def _check(name: str, value: Any, kind: Any, rule: Any) -> None:
+    if value is None:
+        if "None" not in str(kind):
+            raise InputError(f"{name} must have a value.")
+        return
+    if rule["choices"]:
+        if value not in rule["choices"]:
+            raise InputError(f"{name} is {value!r}; it must be one of {', '.join(rule['choices'])}.")
+        return
+    if str(kind).startswith("bool"):
+        if not isinstance(value, bool):
+            raise InputError(f"{name} is {value!r}; it must be True or False.")
+        return
+    whole = str(kind).startswith("int")
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise InputError(f"{name} is {value!r}; it must be a {'whole ' if whole else ''}number.")
+    if whole and value != int(value):
+        raise InputError(f"{name} is {value!r}; it must be a whole number.")
+    low, high, above = rule["low"], rule["high"], rule["above"]
+    if (
+        (low is not None and value < low)
+        or (above is not None and value <= above)
+        or (high is not None and value > high)
+    ):
+        least = f"above {above:g}" if above is not None else f"at least {low:g}"
+        raise InputError(f"{name} is {value:g}; it must be {least} and at most {high:g}.")

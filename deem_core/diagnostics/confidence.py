@@ -1,0 +1,163 @@
+"""Confidence: how sure a fused label is, and which rows deserve a second look.
+
+A posterior is an (n, K) array whose rows are the probabilities of the classes; the fused label is the most
+probable class, the lowest index among equals. A row without votes has no label, whatever its posterior says.
+Posteriors of trained models are overconfident: trust the order of rows more than the height of the numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.special import entr, logsumexp
+
+from deem_core.votes import NO_VOTE, Votes
+
+Posterior = NDArray[np.floating[Any]]
+
+PSEUDO_COUNT = 0.01
+"""Rows added to every cell of a confusion matrix, so that a vote never seen before is unlikely but possible."""
+
+_CHUNK_CELLS = 1 << 21  # cells of an (rows, K) or (rows, d) temporary
+
+
+def fused_codes(votes: Votes, posterior: Posterior) -> NDArray[np.int32]:
+    """Return the most probable class of every row, (n,); -1 for rows without votes."""
+    codes: NDArray[np.int32] = posterior.argmax(axis=1).astype(np.int32)
+    codes[votes.votes_per_row == 0] = NO_VOTE
+    return codes
+
+
+def confidence(posterior: Posterior) -> NDArray[np.float64]:
+    """Return the probability of the most probable class, (n,)."""
+    return np.asarray(posterior.max(axis=1), np.float64)
+
+
+def entropy(posterior: Posterior) -> NDArray[np.float64]:
+    """Return the entropy of every row in nats, (n,): 0 where one class is certain, log K where all are equal."""
+    values = np.empty(len(posterior))
+    for rows in _chunks(*posterior.shape):
+        values[rows] = entr(posterior[rows].astype(np.float64)).sum(axis=1)
+    return values
+
+
+def agreement(votes: Votes, codes: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+    """Return the share of the votes cast in each row that equal its label, (n,).
+
+    Parameters
+    ----------
+    votes : Votes
+    codes : (n,) array of int
+        Class index of every row's label, -1 for none.
+
+    Returns
+    -------
+    (n,) float64
+        NaN for rows without votes or without a label.
+    """
+    shares = np.full(votes.n_rows, np.nan)
+    for rows in _chunks(votes.n_rows, votes.n_learners):
+        label, cast = codes[rows], votes.votes_per_row[rows]
+        known = (cast > 0) & (label != NO_VOTE)
+        equal = (votes.codes[rows] == label[:, None]).sum(axis=1)
+        np.divide(equal, cast, out=shares[rows], where=known)
+    return shares
+
+
+def review_score(votes: Votes, posterior: Posterior) -> NDArray[np.float64]:
+    """Return how well each fused label is backed by the votes of its row, (n,); low scores deserve a look.
+
+    One Dawid-Skene step from the model's posterior p. With::
+
+        π̂_m   = mean_n p_nm
+        ψ̂_ilm = Σ_n p_nm [x_ni = l] / Σ_n p_nm        over the rows n on which learner i voted
+        q_m    ∝ π̂_m Π_i ψ̂_{i, x_i, m}
+
+    the score is log q(fused label), at most 0. Missing votes are skipped and `PSEUDO_COUNT` keeps every
+    score finite. It finds wrong labels better than the posterior's own margin, which tends to be saturated.
+
+    Parameters
+    ----------
+    votes : Votes
+        Only the hard votes are used.
+    posterior : (n, K) array
+        Rows without votes may hold anything, NaN included.
+
+    Returns
+    -------
+    (n,) float64
+        NaN for rows without votes.
+    """
+    log_pi, log_psi = _dawid_skene_step(votes, posterior)
+    codes = fused_codes(votes, posterior)
+    scores = np.full(votes.n_rows, np.nan)
+    for rows in _review_chunks(votes):
+        voted = np.flatnonzero(codes[rows] != NO_VOTE)
+        log_joint = (_one_hot(votes, rows) @ log_psi + log_pi)[voted]  # (b, K)
+        backed = log_joint[np.arange(len(voted)), codes[rows][voted]] - logsumexp(log_joint, axis=1)
+        scores[rows.start + voted] = np.minimum(backed, 0.0)
+    return scores
+
+
+def needs_review(votes: Votes, posterior: Posterior, *, share: float = 0.1) -> NDArray[np.bool_]:
+    """Return which rows deserve a human look, (n,).
+
+    These are the rows with the lowest `review_score` (earlier rows first among equals), rows in which a
+    unanimous vote was overruled, and rows without votes.
+
+    Parameters
+    ----------
+    votes : Votes
+    posterior : (n, K) array
+    share : float
+        Share of the rows with votes, rounded up, that the score alone selects.
+    """
+    silent = votes.votes_per_row == 0
+    wanted = math.ceil(round(share * int((~silent).sum()), 6))  # 0.1 × 30 is a little more than 3 in floating point
+    lowest = np.argsort(review_score(votes, posterior), kind="stable")[:wanted]  # NaN comes last
+    overruled = votes.unanimous & (fused_codes(votes, posterior) != votes.majority_vote.codes)
+    chosen: NDArray[np.bool_] = silent | overruled
+    chosen[lowest] = True
+    return chosen
+
+
+def _dawid_skene_step(votes: Votes, posterior: Posterior) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return log π̂ (K,) and log ψ̂ (d·K, K): a row per learner and vote, a column per true class."""
+    d, K = votes.n_learners, votes.n_classes
+    mass = np.zeros(K)
+    counts = np.zeros((d * K, K))
+    for rows in _review_chunks(votes):
+        voted = votes.votes_per_row[rows, None] > 0
+        p = np.where(voted, posterior[rows], 0.0).astype(np.float64)  # (b, K)
+        mass += p.sum(axis=0)
+        counts += _one_hot(votes, rows).T @ p
+    mass += PSEUDO_COUNT
+    counts += PSEUDO_COUNT
+    by_learner = counts.reshape(d, K, K)
+    by_learner /= by_learner.sum(axis=1, keepdims=True)
+    return np.log(mass / mass.sum()), np.log(counts, out=counts)
+
+
+def _one_hot(votes: Votes, rows: slice) -> csr_array:
+    """Return some rows as (b, d·K) one-hot votes; a missing vote leaves no entry."""
+    d, K = votes.n_learners, votes.n_classes
+    codes = votes.codes[rows]
+    cast = codes != NO_VOTE
+    columns = (codes + np.arange(d, dtype=np.int64) * K)[cast]
+    starts = np.concatenate([[0], np.cumsum(votes.votes_per_row[rows], dtype=np.int64)])
+    return csr_array((np.ones(len(columns)), columns, starts), shape=(len(codes), d * K))
+
+
+def _review_chunks(votes: Votes) -> Iterator[slice]:
+    return _chunks(votes.n_rows, max(votes.n_learners, votes.n_classes))
+
+
+def _chunks(n: int, width: int) -> Iterator[slice]:
+    """Yield slices over n rows of this width, so that a temporary of a slice stays small."""
+    size = max(1, _CHUNK_CELLS // max(width, 1))
+    return (slice(start, min(start + size, n)) for start in range(0, n, size))

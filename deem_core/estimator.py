@@ -1,0 +1,393 @@
+"""The estimators: DEEM and the iRBM, with scikit-learn's manners.
+
+``fit`` takes votes and never reads their truth; ``predict`` answers in the original labels.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from deem_core import inputs, storage
+from deem_core.baselines.majority import vote_shares
+from deem_core.config import TrainConfig
+from deem_core.copies import GuardPlan, Reduction, guard
+from deem_core.diagnostics.health import RestartHealth, survivors_suffice
+from deem_core.distinct import distinct_rows
+from deem_core.errors import InputError
+from deem_core.fitting import Fit, Part, Progress, Watcher, fit_restarts
+from deem_core.likelihood import fit_exact
+from deem_core.training import Record, pick_device
+from deem_core.votes import NO_VOTE, Votes
+
+MIN_LEARNERS = 3
+
+HEDGE_RESTARTS = 3
+"""Restarts of the second training, with loose cliques of near-copies collapsed: it is one third of the answer."""
+
+
+class _Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """What DEEM and the iRBM share: prediction, scoring, saving."""
+
+    # ------------------------------------------------------------------ prediction
+
+    def predict_proba(self, X: Any, n_samples: int | None = None) -> NDArray[np.float64]:
+        """Return the probability of each class in each row, (n, K), columns in ``classes_``.
+
+        Parameters
+        ----------
+        X : Votes, frame or array
+            As in `fit`. Votes and frames are matched by learner name; labels unknown in training count as not
+            cast (`transform` says how many).
+        n_samples : int, optional
+            Draw the label so many times from the posterior and average, as the paper describes; by default the
+            posterior itself.
+        """
+        return self.fuse_codes(self.transform(X).codes, n_samples)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable label of each row, (n,), in the original values."""
+        labels: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return labels
+
+    def transform(self, X: Any) -> inputs.Recoded:
+        """Return new rows in the model's terms, with what was unknown or missing."""
+        check_is_fitted(self)
+        return inputs.recode(X, self.learners_, self.classes_)
+
+    def fuse_codes(self, codes: NDArray[np.integer[Any]], n_samples: int | None = None) -> NDArray[np.float64]:
+        """Return (n, K) probabilities for (n, d) class codes; each distinct row is computed once."""
+        check_is_fitted(self)
+        rows = distinct_rows(codes)
+        found = self._posterior(rows.codes)
+        found[(rows.codes == NO_VOTE).all(axis=1)] = self.prior_
+        posterior: NDArray[np.float64] = found[rows.of_row]
+        if n_samples is None:
+            return posterior
+        rng = np.random.default_rng(self.seed_)
+        return np.asarray(rng.multinomial(n_samples, posterior / posterior.sum(axis=1, keepdims=True)) / n_samples)
+
+    def _posterior(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return the answer of all parts together, (n, K); the vote shares where there is none."""
+        shares = vote_shares(self.reduction_.apply(codes), len(self.classes_))
+        if not self.parts_:
+            return shares
+        answers = [part.posteriors(codes) for part in self.parts_]
+        # Loose cliques of near-copies may be right or wrong: the answer hedges between both trainings and the votes.
+        return np.asarray(np.mean([*answers, shares], axis=0)) if self.hedged_ else answers[0]
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the accuracy on rows with known truth; for evaluation only.
+
+        The truth is ``y``, or that of ``X`` if it is Votes.
+        """
+        votes = inputs.as_votes(X)
+        if y is not None:
+            votes = Votes.from_labels(votes.classes[votes.codes], truth=y, classes=votes.classes.tolist())
+        if votes.truth is None:
+            raise InputError("There is no truth to score against; hand it in as y.")
+        known = votes.truth != NO_VOTE
+        labels = [*votes.classes.tolist(), *votes.truth_only.tolist()]
+        right = [str(labels[code]) for code in votes.truth[known]]
+        found = [str(label) for label in self.predict(X)[known]]
+        return float(np.mean([one == other for one, other in zip(found, right, strict=True)]))
+
+    # ------------------------------------------------------------------ files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model as safetensors: parameters, and everything else as JSON in the header."""
+        check_is_fitted(self)
+        storage.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model that `save` wrote; nothing in the file is executed.
+
+        Raises
+        ------
+        InputError
+            If it is damaged, foreign, or a model of another kind.
+        """
+        model = storage.load(path, {"DEEM": DEEM, "IRBM": IRBM})
+        if not isinstance(model, cls):
+            raise InputError(f"{os.fspath(path)!r} holds a {type(model).__name__} model, not a {cls.__name__}.")
+        return model
+
+    # ------------------------------------------------------------------ for fit
+
+    def _begin(self, X: Any, allow_few: bool) -> Votes:
+        votes = inputs.as_votes(X).without_truth()
+        if votes.n_learners < MIN_LEARNERS and not allow_few:
+            raise InputError(
+                f"{votes.n_learners} learners are too few: with fewer than three, who is right cannot be told from the "
+                "votes alone (the model is not identifiable). Add learners, or pass allow_few_learners=True."
+            )
+        if not votes.votes_per_row.any():
+            raise InputError("There is no vote to learn from: every vote is missing.")
+        self.classes_, self.learners_ = votes.classes, votes.learners
+        self.n_features_in_ = votes.n_learners
+        self.n_rows_ = votes.n_rows
+        self.warnings_: list[str] = []
+        return votes
+
+    def _finish(self, votes: Votes, begun: float) -> Self:
+        self.prior_ = np.full(votes.n_classes, 1 / votes.n_classes)
+        voted = votes.codes[votes.votes_per_row > 0]
+        step = max(1, len(voted) // 100_000)
+        self.prior_ = self.fuse_codes(voted[::step]).mean(axis=0)
+        self.seconds_ = time.perf_counter() - begun
+        return self
+
+
+class DEEM(_Fuser):
+    """Deep energy-based ensemble model (the paper's DEEM), robust by default.
+
+    Near-copies among the learners are looked for and get one voice, several restarts are trained, collapsed ones
+    are left out and the others' posteriors averaged; if half or fewer survive, the answer is the majority vote,
+    with a warning. docs/method.md explains why.
+
+    Parameters
+    ----------
+    n_layers, learning_rate, updates, epochs, batch_size, restarts, sampler, sampler_steps, step_size, chain_start, \
+momentum, l1, l2, init_scale, activation, early_stop, near_copies, device, backend, random_state, allow_few_learners
+        See `deem_core.config.TrainConfig`; None means "from the data".
+
+    Attributes
+    ----------
+    classes_ : (K,) array
+    learners_ : tuple of str
+    settings_ : dict
+        Setting → {"value", "reason"}.
+    history_ : list of Record
+    restarts_ : list of dict
+        seed, kept, reason, share_ratio and agreement of each restart, and the training it belongs to.
+    class_map_ : (kept restarts, K) array
+        Class of each hidden state, by the Hungarian algorithm against the majority vote of the training rows.
+    near_copies_ : GuardPlan
+    warnings_ : list of str
+    fallback_ : bool
+        Whether the answer is the majority vote because too few restarts survived.
+    seconds_ : float
+    device_ : str
+    """
+
+    def __init__(
+        self,
+        *,
+        n_layers: int | None = None,
+        learning_rate: float | None = None,
+        updates: int | None = None,
+        epochs: float | None = None,
+        batch_size: int | None = None,
+        restarts: int = 5,
+        sampler: str = "dmala",
+        sampler_steps: int = 5,
+        step_size: float | None = None,
+        chain_start: str = "data",
+        momentum: float = 0.0,
+        l1: float = 0.0,
+        l2: float = 0.0,
+        init_scale: float | None = None,
+        activation: str = "sparsemax",
+        early_stop: bool = False,
+        near_copies: str = "guard",
+        device: str = "auto",
+        backend: str = "auto",
+        random_state: int | np.random.RandomState | None = None,
+        allow_few_learners: bool = False,
+    ) -> None:
+        self.n_layers = n_layers
+        self.learning_rate = learning_rate
+        self.updates = updates
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.restarts = restarts
+        self.sampler = sampler
+        self.sampler_steps = sampler_steps
+        self.step_size = step_size
+        self.chain_start = chain_start
+        self.momentum = momentum
+        self.l1 = l1
+        self.l2 = l2
+        self.init_scale = init_scale
+        self.activation = activation
+        self.early_stop = early_stop
+        self.near_copies = near_copies
+        self.device = device
+        self.backend = backend
+        self.random_state = random_state
+        self.allow_few_learners = allow_few_learners
+
+    def fit(self, X: Any, y: Any = None, *, watch: Watcher | None = None) -> Self:
+        """Train on votes alone.
+
+        Parameters
+        ----------
+        X : Votes, frame, (n, d) array of labels or (n, d, K) array of probabilities
+            Truth in Votes is not read. Of probabilities the most probable classes are used.
+        y : ignored
+            For scikit-learn's pipelines.
+        watch : callable, optional
+            Called with a `Progress` at every record.
+        """
+        begun = time.perf_counter()
+        config = self._config()
+        votes = self._begin(X, self.allow_few_learners)
+        rng = np.random.default_rng(self.seed_)
+        self.near_copies_: GuardPlan = guard(votes, config.near_copies, rng)  # type: ignore[arg-type]
+        plan = self.near_copies_
+        tables = [plan.base, *([plan.hedge] if plan.hedge is not None else [])]
+        fits = [self._fit_one(votes, at, tables, config, watch) for at in range(len(tables))]
+        self._keep(fits)
+        self.reduction_ = plan.base
+        self.device_ = str(pick_device(config.device))
+        return self._finish(votes, begun)
+
+    def _config(self) -> TrainConfig:
+        wished = {item.name: getattr(self, item.name) for item in fields(TrainConfig)}
+        if not isinstance(wished["random_state"], (int, type(None))):
+            wished["random_state"] = None  # a RandomState object decides below
+        config = TrainConfig(**wished)
+        self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return config
+
+    def _fit_one(
+        self, votes: Votes, at: int, tables: Sequence[Reduction], config: TrainConfig, watch: Watcher | None
+    ) -> Fit:
+        first = at * config.restarts
+        restarts = min(config.restarts, HEDGE_RESTARTS) if at else config.restarts
+        seeds = np.random.SeedSequence([self.seed_, at]).generate_state(restarts).astype(np.int64).tolist()
+        total = config.restarts + min(config.restarts, HEDGE_RESTARTS) * (len(tables) - 1)
+
+        def forward(record: Record, share: float) -> None:
+            if watch is not None:
+                watch(Progress(first + record.restart, total, share, record))
+
+        return fit_restarts(votes, tables[at], config, seeds, forward)
+
+    def _keep(self, fits: Sequence[Fit]) -> None:
+        """Take what the trainings found; fall back to the majority vote where too few restarts survived."""
+        alive = []
+        for fit in fits:
+            kept = sum(verdict.kept for verdict in fit.health)
+            alive.append(fit.part is not None and survivors_suffice(kept, len(fit.health)))
+            if kept < len(fit.health):
+                lost = len(fit.health) - kept
+                self.warnings_.append(f"{lost} of {len(fit.health)} restarts were left out: {_reasons(fit.health)}")
+        self.fallback_ = not alive[0]
+        if self.fallback_:
+            self.warnings_.append(
+                "Half or fewer of the restarts survived, so the answer is the majority vote. Try another learning rate."
+            )
+        self.parts_: list[Part] = [fit.part for fit, lives in zip(fits, alive, strict=True) if lives and fit.part]
+        self.parts_ = [] if self.fallback_ else self.parts_
+        self.hedged_ = len(self.parts_) > 1
+        self.settings_ = fits[0].settings.to_dict()
+        self.history_ = [record for fit in fits for record in fit.history]
+        self.restarts_ = [
+            {"training": at, "seed": seed, **vars(verdict)}
+            for at, fit in enumerate(fits)
+            for seed, verdict in zip(fit.seeds, fit.health, strict=True)
+        ]
+        self.class_map_ = self.parts_[0].maps if self.parts_ else np.zeros((0, len(self.classes_)), np.intp)
+
+
+class IRBM(DEEM):
+    """The paper's iRBM: DEEM without layers, equivalent to the Dawid-Skene model (Lemma 1).
+
+    Parameters
+    ----------
+    method : "exact" or "cd"
+        By maximum likelihood, which needs no sampler, restarts or rates; or by the contrastive training of DEEM.
+    **others
+        Those of `DEEM`, except ``n_layers``; ``method="exact"`` uses only ``allow_few_learners`` and ``random_state``.
+    """
+
+    def __init__(
+        self,
+        *,
+        method: str = "exact",
+        learning_rate: float | None = None,
+        updates: int | None = None,
+        epochs: float | None = None,
+        batch_size: int | None = None,
+        restarts: int = 5,
+        sampler: str = "dmala",
+        sampler_steps: int = 5,
+        step_size: float | None = None,
+        chain_start: str = "data",
+        momentum: float = 0.0,
+        l1: float = 0.0,
+        l2: float = 0.0,
+        init_scale: float | None = None,
+        early_stop: bool = False,
+        near_copies: str = "keep",
+        device: str = "auto",
+        backend: str = "auto",
+        random_state: int | np.random.RandomState | None = None,
+        allow_few_learners: bool = False,
+    ) -> None:
+        super().__init__(
+            learning_rate=learning_rate,
+            updates=updates,
+            epochs=epochs,
+            batch_size=batch_size,
+            restarts=restarts,
+            sampler=sampler,
+            sampler_steps=sampler_steps,
+            step_size=step_size,
+            chain_start=chain_start,
+            momentum=momentum,
+            l1=l1,
+            l2=l2,
+            init_scale=init_scale,
+            early_stop=early_stop,
+            near_copies=near_copies,
+            device=device,
+            backend=backend,
+            random_state=random_state,
+            allow_few_learners=allow_few_learners,
+        )
+        self.n_layers = 0
+        self.method = method
+
+    def fit(self, X: Any, y: Any = None, *, watch: Watcher | None = None) -> Self:
+        """Fit on votes alone; see `DEEM.fit`."""
+        if self.method not in ("exact", "cd"):
+            raise InputError(f"method is {self.method!r}; it must be one of exact, cd.")
+        if self.method == "cd":
+            return super().fit(X, y, watch=watch)
+        begun = time.perf_counter()
+        self._config()
+        votes = self._begin(X, self.allow_few_learners)
+        found = fit_exact(votes)
+        identity = Reduction.of(votes.learners)
+        self.near_copies_ = GuardPlan((), identity, None, ())
+        self.reduction_ = identity
+        self.class_map_ = np.arange(votes.n_classes)[None]
+        self.parts_ = [Part(identity, found.model, self.class_map_, exact=True)]
+        self.hedged_ = self.fallback_ = False
+        self.log_likelihood_, self.n_iter_ = found.log_likelihood, found.iterations
+        self.settings_ = {
+            "method": {"value": "exact", "reason": "maximum likelihood exists in closed steps without layers"},
+            "iterations": {"value": found.iterations, "reason": "until the likelihood changed by less than 1e-9"},
+        }
+        if not found.converged:
+            self.warnings_.append(f"The likelihood was still rising after {found.iterations} iterations.")
+        self.history_, self.restarts_ = [], []
+        self.device_ = "cpu"
+        return self._finish(votes, begun)
+
+
+def _reasons(health: Sequence[RestartHealth]) -> str:
+    """Return why restarts were dropped, each reason once."""
+    return " ".join(dict.fromkeys(verdict.reason for verdict in health if not verdict.kept))

@@ -1,0 +1,192 @@
+"""Fitting: restarts trained, judged and kept, and how the kept ones answer together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from deem_core.align import apply_map, class_map
+from deem_core.config import Settings, Shape, TrainConfig, resolve
+from deem_core.copies import Reduction
+from deem_core.diagnostics.health import RestartHealth, judge
+from deem_core.model import Model, marginal_posterior, posterior, stack
+from deem_core.training import Record, Trainer, pick_device, settled, stack_size
+from deem_core.votes import Votes
+
+JUDGED_ROWS = 100_000
+"""Rows, evenly spread, on which restarts are aligned with the majority vote and judged."""
+
+_CHUNK_CELLS = 1 << 23  # (row, unit) cells of a layer held at once when predicting
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a fit has come: restart ``restart`` of ``restarts`` (counted over all trainings) at ``record``.
+
+    ``share`` is how much of this restart is done.
+    """
+
+    restart: int
+    restarts: int
+    share: float
+    record: Record
+
+
+Watcher = Callable[[Progress], None]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Kept restarts of one training and how to ask them.
+
+    Attributes
+    ----------
+    reduction : Reduction
+        From the learners of the file to those of the model.
+    model : Model
+        R' kept restarts side by side.
+    maps : (R', K) int
+        Class of each hidden state, per restart (Hungarian against the majority vote of the training rows).
+    exact : bool
+        Whether missing votes are summed out (the iRBM fitted by likelihood) or silent (all others).
+    """
+
+    reduction: Reduction
+    model: Model
+    maps: NDArray[np.intp]
+    exact: bool = False
+
+    def posteriors(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        """Return p(label | votes) (n, K), averaged over the kept restarts, for (n, d) codes of the file's learners."""
+        reduced = self.reduction.apply(codes)
+        made = np.empty((len(codes), self.model.n_classes))
+        for rows in _chunks(len(codes), self.model):
+            each = _ask(self.model, reduced[rows], self.exact)
+            made[rows] = np.mean([apply_map(each[r], self.maps[r]) for r in range(len(each))], axis=0)
+        return made
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A training with its restarts judged.
+
+    Attributes
+    ----------
+    part : Part, optional
+        None if too few restarts survived.
+    settings : Settings
+    seeds : list of int
+    health : list of RestartHealth
+        One per restart.
+    history : list of Record
+    """
+
+    part: Part | None
+    settings: Settings
+    seeds: list[int]
+    health: list[RestartHealth]
+    history: list[Record]
+
+
+def fit_restarts(
+    votes: Votes,
+    reduction: Reduction,
+    config: TrainConfig,
+    seeds: Sequence[int],
+    watch: Callable[[Record, float], None],
+) -> Fit:
+    """Train all restarts on the reduced votes and keep the living ones."""
+    reduced = reduction.reduce(votes.without_truth())
+    reduced = reduced.select_rows(reduced.votes_per_row > 0)
+    settings = resolve(config, Shape.of(reduced))
+    model, failures, history = _train(reduced, settings.config, seeds, watch)
+    health, maps = _judge(reduced, model, failures)
+    alive = [r for r, verdict in enumerate(health) if verdict.kept]
+    part = None
+    if alive:
+        kept = model.with_parameters([tensor[alive] for tensor in model.parameters()])
+        part = Part(reduction, kept, maps[alive])
+    return Fit(part, settings, list(seeds), health, history)
+
+
+def _train(
+    votes: Votes, config: TrainConfig, seeds: Sequence[int], watch: Callable[[Record, float], None]
+) -> tuple[Model, list[str | None], list[Record]]:
+    device = pick_device(config.device)
+    size = stack_size(len(seeds), device)
+    stacks = [(first, seeds[first : first + size]) for first in range(0, len(seeds), size)]
+    lock = Lock()
+
+    def train(job: tuple[int, Sequence[int]]) -> tuple[Trainer, list[Record]]:
+        first, own_seeds = job
+        trainer = Trainer(votes.codes, votes.n_classes, config, own_seeds, device=device)
+        kept: list[list[Record]] = [[] for _ in own_seeds]
+        for records in trainer:
+            with lock:
+                for own, record in zip(kept, records, strict=True):
+                    own.append(_numbered(record, first))
+                    watch(own[-1], record.update / trainer.n_updates)
+            if config.early_stop and all(settled(own) for own in kept):
+                break
+        return trainer, [record for own in kept for record in own]
+
+    # Torch works outside the interpreter lock: one thread per core, each with its own stack of restarts, beats
+    # several threads inside the small operations of one stack.
+    workers = min(len(stacks), os.cpu_count() or 1) if device.type == "cpu" else 1
+    with _threads(1 if device.type == "cpu" and workers > 1 else None), ThreadPoolExecutor(workers) as pool:
+        done = list(pool.map(train, stacks))
+    models = [trainer.finished() for trainer, _ in done]
+    failures = [failure for trainer, _ in done for failure in trainer.failures]
+    history = [record for _, records in done for record in records]
+    return stack(models) if len(models) > 1 else models[0], failures, history
+
+
+def _numbered(record: Record, first: int) -> Record:
+    return Record(**{**vars(record), "restart": record.restart + first})
+
+
+def _judge(votes: Votes, model: Model, failures: Sequence[str | None]) -> tuple[list[RestartHealth], NDArray[np.intp]]:
+    """Return the verdict on each restart and its class map (R, K)."""
+    rows = np.unique(np.linspace(0, votes.n_rows - 1, min(votes.n_rows, JUDGED_ROWS)).astype(np.intp))
+    majority = votes.majority_vote.codes[rows]
+    labels = np.empty((model.n_models, len(rows)), np.intp)
+    for chunk in _chunks(len(rows), model):
+        labels[:, chunk] = _ask(model, votes.codes[rows[chunk]], exact=False).argmax(-1)
+    maps = np.stack([class_map(own, majority, votes.n_classes) for own in labels])
+    mapped = np.stack([maps[r][own] for r, own in enumerate(labels)])
+    return judge(mapped, majority, votes.n_classes, failures, votes.classes), maps
+
+
+def _ask(model: Model, codes: NDArray[np.integer[Any]], exact: bool) -> NDArray[np.float64]:
+    """Return p(h | x) (R, n, K) of a few rows."""
+    states = torch.as_tensor(np.ascontiguousarray(codes), device=model.weights.device).to(torch.int64)
+    states = states.expand(model.n_models, -1, -1)
+    with torch.no_grad():
+        found = marginal_posterior(model, states) if exact else posterior(model, states)
+    return found.cpu().to(torch.float64).numpy()
+
+
+def _chunks(n_rows: int, model: Model) -> list[slice]:
+    step = max(256, _CHUNK_CELLS // (model.n_models * model.n_learners * model.n_classes))
+    return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+
+
+@contextmanager
+def _threads(wish: int | None) -> Iterator[None]:
+    """Let torch use so many threads inside an operation for a while."""
+    before = torch.get_num_threads()
+    if wish:
+        torch.set_num_threads(wish)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,357 @@
+"""Training: contrastive updates of R models side by side, watched record by record.
+
+Each update lowers the free energy of a batch of data and raises that of the samples that short chains reach from
+it (paper, Algorithm 1). A `Trainer` is an iterator of records: the caller may stop at any of them, save `state()`,
+and go on later as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from deem_core.config import TrainConfig
+from deem_core.model import Model, energy, free_energy, initialise, posterior
+from deem_core.sampler import Chain, Kind, sample
+
+RECORDS = 64
+"""Records per run, evenly spaced over the updates (fewer only if there are fewer updates)."""
+
+SHARE_ROWS = 2_000
+"""Rows on which the predicted class shares are watched."""
+
+CPU_STACK = 3
+"""Restarts that train side by side on a CPU."""
+
+MOST_BOOST = 50.0
+"""Largest factor on the step of a learner that votes rarely."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One look at one restart.
+
+    Attributes
+    ----------
+    restart : int
+    update, epoch : int, float
+        How far it has come.
+    positive, negative, difference : float
+        Free energy F of the data, of the model's samples, and their difference; means since the last record.
+    energy_positive, energy_negative, energy_difference : float
+        The same of E at the expected label, on the last batch.
+    acceptance, moved : float
+        Health of the sampler.
+    shares : (K,)
+        Predicted class shares on a fixed set of rows.
+    seconds : float
+        Since the training began.
+    """
+
+    restart: int
+    update: int
+    epoch: float
+    positive: float
+    negative: float
+    difference: float
+    energy_positive: float
+    energy_negative: float
+    energy_difference: float
+    acceptance: float
+    moved: float
+    shares: NDArray[np.float64]
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as plain values."""
+        return {**vars(self), "shares": self.shares.tolist()}
+
+
+class Batches:
+    """Random batches of row numbers without replacement, anew for every epoch."""
+
+    def __init__(self, n_rows: int, batch_size: int, seed: int) -> None:
+        self.n_rows, self.batch_size = n_rows, min(batch_size, n_rows)
+        self.generator = torch.Generator().manual_seed(seed)
+        self.order = torch.zeros(0, dtype=torch.int64)
+        self.position = 0
+
+    def next(self) -> Tensor:
+        """Return the next (B,) row numbers."""
+        if self.position + self.batch_size > len(self.order):
+            self.order = torch.randperm(self.n_rows, generator=self.generator)
+            self.position = 0
+        rows = self.order[self.position : self.position + self.batch_size]
+        self.position += self.batch_size
+        return rows
+
+    def state(self) -> list[Tensor]:
+        """Return everything needed to go on later."""
+        return [self.generator.get_state(), self.order, torch.tensor(self.position)]
+
+    def restore(self, state: Sequence[Tensor]) -> None:
+        """Go on from a saved state."""
+        self.generator.set_state(state[0])
+        self.order, self.position = state[1], int(state[2])
+
+
+class Trainer:
+    """R restarts in training.
+
+    Parameters
+    ----------
+    codes : (n, d) int array
+        Class codes, -1 for no vote.
+    n_classes : int
+    config : TrainConfig
+        Resolved: nothing is None.
+    seeds : sequence of int
+        One per restart; the same seed gives the same restart in a stack of the same size.
+    learning_rates : sequence of float, optional
+        One per restart instead of the one in ``config``.
+    device : torch.device
+    """
+
+    def __init__(
+        self,
+        codes: NDArray[np.integer[Any]],
+        n_classes: int,
+        config: TrainConfig,
+        seeds: Sequence[int],
+        *,
+        device: torch.device,
+        learning_rates: Sequence[float] | None = None,
+    ) -> None:
+        self.config, self.seeds, self.device = config, list(seeds), device
+        self.codes = torch.tensor(codes, device=device)  # a copy: the votes themselves are read-only
+        n_rows, n_learners = codes.shape
+        generators = [torch.Generator(device).manual_seed(seed) for seed in seeds]
+        model = initialise(
+            n_learners,
+            n_classes,
+            _known(config.n_layers),
+            generators,
+            scale=_known(config.init_scale),
+            activation=config.activation,
+        )
+        self.model = model.with_parameters([tensor.requires_grad_() for tensor in model.parameters()])
+        self.start = [tensor.detach().clone() for tensor in model.parameters()[:3]]
+        self.generator = generators[0]
+        self.batches = [Batches(n_rows, _known(config.batch_size), seed) for seed in seeds]
+        rates = [_known(config.learning_rate)] * len(self.seeds) if learning_rates is None else learning_rates
+        self.rates = torch.tensor(list(rates), device=device)
+        self.masks = self.model.free_masks()[:3]
+        self.boost, self.decay = _sparse_help(codes, n_classes, _known(config.n_layers), device)
+        self.velocity = [torch.zeros_like(t) for t in model.parameters()] if config.momentum else []
+        self.chains = self.codes.expand(len(self.seeds), -1, -1).clone() if config.chain_start == "persistent" else None
+        self.update = 0
+        self.seconds = 0.0
+        self.failures: list[str | None] = [None] * len(self.seeds)
+        self.watched = _evenly(self.codes, SHARE_ROWS)
+
+    # ------------------------------------------------------------------ the loop
+
+    @property
+    def n_updates(self) -> int:
+        """Updates of the whole run."""
+        return int(_known(self.config.updates))
+
+    @property
+    def every(self) -> int:
+        """Updates between two records."""
+        return max(1, self.n_updates // RECORDS)
+
+    def __iter__(self) -> Iterator[list[Record]]:
+        """Train, and yield one record per restart now and then, the last one after the last update."""
+        begun = time.perf_counter() - self.seconds
+        positive = torch.zeros(len(self.seeds), device=self.device)
+        negative, since = torch.zeros_like(positive), 0
+        while self.update < self.n_updates:
+            data, chain, energies = self.step()
+            positive, negative, since = positive + energies[0], negative + energies[1], since + 1
+            if self.update == 1 or self.update % self.every == 0 or self.update == self.n_updates:
+                self.seconds = time.perf_counter() - begun
+                yield self._records(positive / since, negative / since, data, chain)
+                positive, negative, since = torch.zeros_like(positive), torch.zeros_like(negative), 0
+
+    def step(self) -> tuple[Tensor, Chain, Tensor]:
+        """Make one update; return the batch (R, B, d), the chains from it, and mean F of both (2, R)."""
+        rows = torch.stack([batches.next() for batches in self.batches]).to(self.device)  # (R, B)
+        data = self.codes[rows].to(torch.int64)
+        chain = self._sample(data, rows)
+        size = data.shape[1]
+        both = free_energy(self.model, torch.cat([data, chain.codes], dim=1))
+        positive, negative = both[:, :size].mean(1), both[:, size:].mean(1)
+        gradients = torch.autograd.grad((positive - negative).sum(), self.model.parameters())
+        self._descend(gradients)
+        self.update += 1
+        return data, chain, torch.stack([positive.detach(), negative.detach()])
+
+    def _sample(self, data: Tensor, rows: Tensor) -> Chain:
+        config = self.config
+        at = rows.unsqueeze(-1).expand(-1, -1, data.shape[2])
+        start = data if self.chains is None else self.chains.gather(1, at).to(torch.int64)
+        kind: Kind = config.sampler  # type: ignore[assignment]  # checked by TrainConfig
+        chain = sample(self.model, start, config.sampler_steps, self.generator, kind=kind, alpha=config.step_size)
+        if self.chains is not None:
+            self.chains.scatter_(1, at, chain.codes.to(self.chains.dtype))
+        return chain
+
+    @torch.no_grad()
+    def _descend(self, gradients: Sequence[Tensor]) -> None:
+        """Take one step of gradient descent; the iRBM's constants stay."""
+        config = self.config
+        for at, (tensor, gradient) in enumerate(zip(self.model.parameters(), gradients, strict=True)):
+            step = gradient
+            if config.l2:
+                step = step + config.l2 * tensor
+            if config.l1:
+                step = step + config.l1 * tensor.sign()
+            if at < 2 and self.boost is not None:
+                step = step * (self.boost.unsqueeze(-1) if tensor.dim() == 3 else self.boost)
+            if at < 3:
+                if self.decay:
+                    step = step + self.decay * (tensor - self.start[at])
+                step = step * self.masks[at]
+            if self.velocity:
+                step = self.velocity[at].mul_(config.momentum).add_(step)
+            tensor.sub_(self.rates.view(-1, *[1] * (tensor.dim() - 1)) * step)
+
+    # ------------------------------------------------------------------ looking at it
+
+    @torch.no_grad()
+    def _records(self, positive: Tensor, negative: Tensor, data: Tensor, chain: Chain) -> list[Record]:
+        energies = [
+            energy(self.model, codes, posterior(self.model, codes)).mean(1).tolist() for codes in (data, chain.codes)
+        ]
+        watched = self.watched.expand(len(self.seeds), -1, -1)
+        labels = posterior(self.model, watched).argmax(-1).cpu()
+        records = []
+        for r in range(len(self.seeds)):
+            shares = torch.bincount(labels[r], minlength=self.model.n_classes).numpy() / max(labels.shape[1], 1)
+            up, down = float(positive[r]), float(negative[r])
+            if self.failures[r] is None and not np.isfinite([up, down]).all():
+                self.failures[r] = f"the energy was no longer finite at update {self.update:,}"
+            records.append(
+                Record(
+                    restart=r,
+                    update=self.update,
+                    epoch=self.update * data.shape[1] / len(self.codes),
+                    positive=up,
+                    negative=down,
+                    difference=up - down,
+                    energy_positive=energies[0][r],
+                    energy_negative=energies[1][r],
+                    energy_difference=energies[0][r] - energies[1][r],
+                    acceptance=float(chain.acceptance[r]),
+                    moved=float(chain.moved[r]),
+                    shares=shares,
+                    seconds=self.seconds,
+                )
+            )
+        return records
+
+    def finished(self) -> Model:
+        """Return the models as they are now."""
+        return self.model.with_parameters([tensor.detach() for tensor in self.model.parameters()])
+
+    # ------------------------------------------------------------------ going on later
+
+    def state(self) -> dict[str, Tensor]:
+        """Return everything needed to go on later, as tensors by name."""
+        saved = {f"parameter.{at}": tensor.detach().cpu() for at, tensor in enumerate(self.model.parameters())}
+        saved |= {f"start.{at}": tensor.cpu() for at, tensor in enumerate(self.start)}
+        saved |= {f"velocity.{at}": tensor.cpu() for at, tensor in enumerate(self.velocity)}
+        for r, batches in enumerate(self.batches):
+            saved |= {f"batches.{r}.{at}": tensor for at, tensor in enumerate(batches.state())}
+        if self.chains is not None:
+            saved["chains"] = self.chains.cpu()
+        saved["generator"] = self.generator.get_state()
+        saved["update"] = torch.tensor(self.update)
+        saved["seconds"] = torch.tensor(self.seconds, dtype=torch.float64)
+        return {name: tensor.clone() for name, tensor in saved.items()}
+
+    @torch.no_grad()
+    def restore(self, state: dict[str, Tensor]) -> None:
+        """Go on from a saved state of a run with the same data, configuration and seeds."""
+        groups = {"parameter": self.model.parameters(), "start": self.start, "velocity": self.velocity}
+        for group, tensors in groups.items():
+            for at, tensor in enumerate(tensors):
+                tensor.copy_(state[f"{group}.{at}"])
+        for r, batches in enumerate(self.batches):
+            batches.restore([state[f"batches.{r}.{at}"] for at in range(3)])
+        if self.chains is not None:
+            self.chains.copy_(state["chains"])
+        self.generator.set_state(state["generator"])
+        self.update, self.seconds = int(state["update"]), float(state["seconds"])
+
+
+def settled(records: Sequence[Record], smoothing: float = 0.7, window: int = 8, tolerance: float = 0.05) -> bool:
+    """Tell whether the smoothed difference of one restart has dipped and settled (paper's convergence criterion).
+
+    Settled means: the last ``window`` smoothed values lie after the minimum and vary by less than ``tolerance``
+    of the largest |difference| seen.
+    """
+    curve, value = [], None
+    for record in records:
+        value = record.difference if value is None else smoothing * value + (1 - smoothing) * record.difference
+        curve.append(value)
+    if len(curve) < 2 * window:
+        return False
+    scale = max(abs(point) for point in curve)
+    tail = curve[-window:]
+    return int(np.argmin(curve)) < len(curve) - window and max(tail) - min(tail) < tolerance * scale
+
+
+def pick_device(wish: str) -> torch.device:
+    """Return the device to train on; "auto" takes CUDA, then Apple's GPU, then the CPU."""
+    if wish != "auto":
+        return torch.device(wish)
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+
+
+def stack_size(restarts: int, device: torch.device) -> int:
+    """Return how many restarts to train side by side: all on a GPU, `CPU_STACK` on a CPU.
+
+    Side by side spares the overhead of many small operations; several stacks keep several cores busy. The size does
+    not depend on the number of cores, so that the same seed gives the same labels on every CPU.
+    """
+    return restarts if device.type != "cpu" else min(restarts, CPU_STACK)
+
+
+def _sparse_help(
+    codes: NDArray[np.integer[Any]], n_classes: int, n_layers: int, device: torch.device
+) -> tuple[Tensor | None, float]:
+    """Return the boost (d·K,) on the steps of learners that vote rarely, and the pull (1/n) towards the start.
+
+    Both only without layers and with missing votes: a worker with few answers would hardly move otherwise, and
+    is pulled back to the majority vote where its answers say little.
+    """
+    coverage = (codes >= 0).mean(axis=0)
+    if n_layers or coverage.min(initial=1.0) >= 1:
+        return None, 0.0
+    boost = np.minimum(1 / np.maximum(coverage, 1 / MOST_BOOST), MOST_BOOST)
+    return torch.tensor(np.repeat(boost, n_classes), dtype=torch.float32, device=device), 1 / len(codes)
+
+
+def _evenly(codes: Tensor, most: int) -> Tensor:
+    """Return at most so many rows, evenly spread."""
+    if len(codes) <= most:
+        return codes.to(torch.int64)
+    rows = torch.linspace(0, len(codes) - 1, most, device=codes.device).to(torch.int64)
+    return codes[rows].to(torch.int64)
+
+
+def _known(value: Any) -> Any:
+    if value is None:
+        raise ValueError("the configuration is not resolved")
+    return value
