@@ -118,7 +118,7 @@ class Settings:
     Attributes
     ----------
     config : TrainConfig
-        No value is None but ``epochs`` and, if it was not given, ``random_state``.
+        No value is None but ``epochs`` (they became updates) and, if it was not given, ``random_state``.
     reasons : dict
         Setting → why it has its value.
     """
@@ -154,8 +154,9 @@ def resolve(config: TrainConfig, shape: Shape) -> Settings:
     choose("learning_rate", 0.5 if layered else 0.3, "holds for batches of 1024 on real ensembles")
     assert config.learning_rate is not None and config.batch_size is not None  # noqa: S101, PT018
     if config.epochs is not None:
-        updates = math.ceil(config.epochs * shape.n_rows / config.batch_size)
-        choose("updates", max(updates, 1), f"{config.epochs:g} epochs of {shape.n_rows:,} rows")
+        updates = max(math.ceil(config.epochs * shape.n_rows / config.batch_size), 1)
+        reasons["updates"] = f"{config.epochs:g} epochs of {shape.n_rows:,} rows"
+        config = replace(config, updates=updates, epochs=None)
     goal = TRAINING_TIME if layered else TRAINING_TIME_BARE
     updates = int(min(max(goal / config.learning_rate, UPDATES[0]), UPDATES[1]))
     choose("updates", updates, f"learning rate × updates ≈ {goal:g}, within {UPDATES[0]} to {UPDATES[1]}")

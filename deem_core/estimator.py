@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import fields
 from typing import Any, Self
 
@@ -24,7 +25,7 @@ from deem_core.copies import GuardPlan, Reduction, guard
 from deem_core.diagnostics.health import RestartHealth, survivors_suffice
 from deem_core.distinct import distinct_rows
 from deem_core.errors import InputError
-from deem_core.fitting import Fit, Part, Progress, Watcher, fit_restarts
+from deem_core.fitting import Fit, Part, Progress, Watcher, fit_restarts, training_pool
 from deem_core.likelihood import fit_exact
 from deem_core.training import Record, pick_device
 from deem_core.votes import NO_VOTE, Votes
@@ -246,7 +247,12 @@ momentum, l1, l2, init_scale, activation, early_stop, near_copies, device, backe
         self.near_copies_: GuardPlan = guard(votes, config.near_copies, rng)  # type: ignore[arg-type]
         plan = self.near_copies_
         tables = [plan.base, *([plan.hedge] if plan.hedge is not None else [])]
-        fits = [self._fit_one(votes, at, tables, config, watch) for at in range(len(tables))]
+        with training_pool(pick_device(config.device)) as pool, ThreadPoolExecutor(len(tables)) as waiting:
+            fits = list(
+                waiting.map(
+                    lambda at: self._fit_one(votes, at, tables, config, watch=watch, pool=pool), range(len(tables))
+                )
+            )
         self._keep(fits)
         self.reduction_ = plan.base
         self.device_ = str(pick_device(config.device))
@@ -261,7 +267,14 @@ momentum, l1, l2, init_scale, activation, early_stop, near_copies, device, backe
         return config
 
     def _fit_one(
-        self, votes: Votes, at: int, tables: Sequence[Reduction], config: TrainConfig, watch: Watcher | None
+        self,
+        votes: Votes,
+        at: int,
+        tables: Sequence[Reduction],
+        config: TrainConfig,
+        *,
+        watch: Watcher | None,
+        pool: Executor,
     ) -> Fit:
         first = at * config.restarts
         restarts = min(config.restarts, HEDGE_RESTARTS) if at else config.restarts
@@ -272,7 +285,7 @@ momentum, l1, l2, init_scale, activation, early_stop, near_copies, device, backe
             if watch is not None:
                 watch(Progress(first + record.restart, total, share, record))
 
-        return fit_restarts(votes, tables[at], config, seeds, forward)
+        return fit_restarts(votes, tables[at], config, seeds, watch=forward, pool=pool)
 
     def _keep(self, fits: Sequence[Fit]) -> None:
         """Take what the trainings found; fall back to the majority vote where too few restarts survived."""

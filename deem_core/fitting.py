@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
@@ -102,13 +102,15 @@ def fit_restarts(
     reduction: Reduction,
     config: TrainConfig,
     seeds: Sequence[int],
+    *,
     watch: Callable[[Record, float], None],
+    pool: Executor,
 ) -> Fit:
-    """Train all restarts on the reduced votes and keep the living ones."""
+    """Train all restarts on the reduced votes, in the pool's threads, and keep the living ones."""
     reduced = reduction.reduce(votes.without_truth())
     reduced = reduced.select_rows(reduced.votes_per_row > 0)
     settings = resolve(config, Shape.of(reduced))
-    model, failures, history = _train(reduced, settings.config, seeds, watch)
+    model, failures, history = _train(reduced, settings.config, seeds, watch, pool)
     health, maps = _judge(reduced, model, failures)
     alive = [r for r, verdict in enumerate(health) if verdict.kept]
     part = None
@@ -119,7 +121,7 @@ def fit_restarts(
 
 
 def _train(
-    votes: Votes, config: TrainConfig, seeds: Sequence[int], watch: Callable[[Record, float], None]
+    votes: Votes, config: TrainConfig, seeds: Sequence[int], watch: Callable[[Record, float], None], pool: Executor
 ) -> tuple[Model, list[str | None], list[Record]]:
     device = pick_device(config.device)
     size = stack_size(len(seeds), device)
@@ -139,11 +141,7 @@ def _train(
                 break
         return trainer, [record for own in kept for record in own]
 
-    # Torch works outside the interpreter lock: one thread per core, each with its own stack of restarts, beats
-    # several threads inside the small operations of one stack.
-    workers = min(len(stacks), os.cpu_count() or 1) if device.type == "cpu" else 1
-    with _threads(1 if device.type == "cpu" and workers > 1 else None), ThreadPoolExecutor(workers) as pool:
-        done = list(pool.map(train, stacks))
+    done = list(pool.map(train, stacks))
     models = [trainer.finished() for trainer, _ in done]
     failures = [failure for trainer, _ in done for failure in trainer.failures]
     history = [record for _, records in done for record in records]
@@ -181,12 +179,18 @@ def _chunks(n_rows: int, model: Model) -> list[slice]:
 
 
 @contextmanager
-def _threads(wish: int | None) -> Iterator[None]:
-    """Let torch use so many threads inside an operation for a while."""
+def training_pool(device: torch.device) -> Iterator[Executor]:
+    """Yield threads to train in: one per core on a CPU, one in all on a GPU.
+
+    Torch works outside the interpreter lock, and one thread per core, each with its own stack of restarts, beats
+    several threads inside the small operations of one stack: so operations get one thread each meanwhile.
+    """
     before = torch.get_num_threads()
-    if wish:
-        torch.set_num_threads(wish)
+    on_cpu = device.type == "cpu"
+    if on_cpu:
+        torch.set_num_threads(1)
     try:
-        yield
+        with ThreadPoolExecutor((os.cpu_count() or 1) if on_cpu else 1) as pool:
+            yield pool
     finally:
         torch.set_num_threads(before)

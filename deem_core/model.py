@@ -212,6 +212,12 @@ def energy(model: Model, codes: Tensor, label: Tensor) -> Tensor:
     return -(visible + (logits * label).sum(-1))
 
 
+def free_and_expected_energy(model: Model, codes: Tensor) -> tuple[Tensor, Tensor]:
+    """Return F and E at the expected label, both (R, B), from one evaluation."""
+    visible, logits = _top(model, codes, units(model, codes))
+    return -(visible + logits.logsumexp(-1)), -(visible + (logits * logits.softmax(-1)).sum(-1))
+
+
 def posterior(model: Model, codes: Tensor) -> Tensor:
     """Return p(h|x) as (R, B, K)."""
     _, logits = _top(model, codes, units(model, codes))

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from deem_core.config import TrainConfig
-from deem_core.model import Model, energy, free_energy, initialise, posterior
+from deem_core.model import Model, free_and_expected_energy, free_energy, initialise, posterior
 from deem_core.sampler import Chain, Kind, sample
 
 RECORDS = 64
 """Records per run, evenly spaced over the updates (fewer only if there are fewer updates)."""
 
-SHARE_ROWS = 2_000
+SHARE_ROWS = 1_000
 """Rows on which the predicted class shares are watched."""
 
 CPU_STACK = 3
@@ -228,9 +228,7 @@ class Trainer:
 
     @torch.no_grad()
     def _records(self, positive: Tensor, negative: Tensor, data: Tensor, chain: Chain) -> list[Record]:
-        energies = [
-            energy(self.model, codes, posterior(self.model, codes)).mean(1).tolist() for codes in (data, chain.codes)
-        ]
+        energies = [free_and_expected_energy(self.model, codes)[1].mean(1).tolist() for codes in (data, chain.codes)]
         watched = self.watched.expand(len(self.seeds), -1, -1)
         labels = posterior(self.model, watched).argmax(-1).cpu()
         records = []
@@ -307,7 +305,7 @@ def settled(records: Sequence[Record], smoothing: float = 0.7, window: int = 8, 
         return False
     scale = max(abs(point) for point in curve)
     tail = curve[-window:]
-    return int(np.argmin(curve)) < len(curve) - window and max(tail) - min(tail) < tolerance * scale
+    return bool(int(np.argmin(curve)) < len(curve) - window and max(tail) - min(tail) < tolerance * scale)
 
 
 def pick_device(wish: str) -> torch.device:

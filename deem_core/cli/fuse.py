@@ -199,8 +199,8 @@ def _story(model: DEEM) -> list[str]:
     kept = sum(restart["kept"] for restart in model.restarts_)
     layers = f"{settings['n_layers']} layer{'s' if settings['n_layers'] != 1 else ''}"
     how = (
-        f"Trained {len(model.restarts_)} restarts on {model.device_} in {model.seconds_:.1f} s and kept {kept}: {layers} "
-        f"({model.settings_['n_layers']['reason']}), learning rate {settings['learning_rate']:g}, "
+        f"Trained {len(model.restarts_)} restarts on {model.device_} in {model.seconds_:.1f} s and kept {kept}: "
+        f"{layers} ({model.settings_['n_layers']['reason']}), learning rate {settings['learning_rate']:g}, "
         f"{settings['updates']:,} updates."
     )
     return [how, *(model.near_copies_.sentences or ["No near-copies among the learners."]), *model.warnings_]

@@ -10,9 +10,9 @@ from deem_core.votes import Votes
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], total: int) -> Iterable[str]:
     """Yield an aligned table: text to the left, numbers to the right."""
-    clipped = [[clipped(on_one_line(cell)) for cell in row] for row in [header, *rows]]
-    widths = [max(len(row[column]) for row in clipped) for column in range(len(header))]
-    for row in clipped:
+    lines = [[clipped(on_one_line(cell)) for cell in row] for row in [header, *rows]]
+    widths = [max(len(row[column]) for row in lines) for column in range(len(header))]
+    for row in lines:
         cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
         yield f"  {'   '.join(cells)}".rstrip()
     if total > len(rows):

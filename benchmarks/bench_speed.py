@@ -1,0 +1,105 @@
+"""Speed of training: one update against the authors' package, and how the cost grows.
+
+Usage: python -m benchmarks.bench_speed
+
+CPU time on one thread, in one process, for one restart: 5 sampler steps, batch 1024 unless said, one layer unless
+said. The authors' package is deem 0.2.0 from PyPI (requirements-bench.txt); without it only our figures are shown.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from deem_core import simulate
+from deem_core.config import Shape, TrainConfig, resolve
+from deem_core.training import Trainer
+
+LIMITS = {"tree3k": 7.0, "MnistE": 6.0}
+"""How many times faster than the authors' package an update must be."""
+
+
+def main() -> None:
+    """Print both tables."""
+    torch.set_num_threads(1)
+    rng = np.random.default_rng(0)
+    sets = {
+        "tree3k": simulate.tree(10_000, rng=rng).votes,
+        "MnistE": simulate.copies_with_noise(simulate.families(60_000, rng=rng), 5, rng=rng).votes,
+    }
+    print(f"Milliseconds per update\n{'set':<10}{'d':>4}{'K':>5}{'deem_core':>11}{'deem 0.2.0':>12}{'ratio':>8}")
+    for name, votes in sets.items():
+        ours = update_ms(votes.codes, votes.n_classes)
+        theirs = their_update_ms(votes.codes, votes.n_classes) if importlib.util.find_spec("deem") else float("nan")
+        mark = "" if not theirs / ours < LIMITS[name] else f"  below the limit of {LIMITS[name]:g}"
+        print(
+            f"{name:<10}{votes.n_learners:>4}{votes.n_classes:>5}{ours:>11.1f}{theirs:>12.1f}{theirs / ours:>8.1f}{mark}"
+        )
+    print(
+        f"\nHow the cost grows (milliseconds per update)\n{'rows':>10}{'d':>4}{'K':>6}{'layers':>8}{'batch':>7}{'ms':>9}"
+    )
+    shapes = [(10_000, 12, 3, 1, 1024), (1_000_000, 12, 3, 1, 1024), (10_000, 24, 3, 1, 1024), (10_000, 12, 6, 1, 1024)]
+    shapes += [(10_000, 12, 3, layers, 1024) for layers in (0, 2, 3)] + [
+        (10_000, 5, 100, 1, 128),
+        (10_000, 5, 1000, 1, 128),
+    ]
+    for rows, d, K, layers, batch in shapes:
+        codes = rng.integers(0, K, (rows, d), dtype=np.int32)
+        print(f"{rows:>10,}{d:>4}{K:>6}{layers:>8}{batch:>7}{update_ms(codes, K, layers, batch):>9.1f}", flush=True)
+
+
+def update_ms(codes: Any, n_classes: int, n_layers: int = 1, batch: int = 1024) -> float:
+    """Return the milliseconds of one of our updates."""
+    wish = TrainConfig(n_layers=n_layers, batch_size=batch)
+    shape = Shape(len(codes), codes.shape[1], n_classes, float(codes.shape[1]), 1.0)
+    config = replace(resolve(wish, shape).config, step_size=0.2)
+    trainer = Trainer(codes, n_classes, config, [0], device=torch.device("cpu"))
+    return _best(trainer.step)
+
+
+def their_update_ms(codes: Any, n_classes: int, batch: int = 1024) -> float:
+    """Return the milliseconds of one update of the authors' package: what its trainer does with a batch."""
+    from deem.core.losses import EBMLoss  # type: ignore[import-not-found]  # noqa: PLC0415
+    from deem.core.models import MultinomialRBMGwg  # type: ignore[import-not-found]  # noqa: PLC0415
+    from deem.core.preprocessing import Multinomial  # type: ignore[import-not-found]  # noqa: PLC0415
+
+    d = codes.shape[1]
+    layer = Multinomial(n_classes, n_classes, d, d, init_method="identity", use_softmax=True)
+    model = MultinomialRBMGwg(
+        dx=d, dh=1, k=n_classes, l=n_classes, m=n_classes, device="cpu", deterministic=True,
+        multinomial_net=torch.nn.Sequential(layer), sampler_steps=5, init_method="mv_rand",
+    )  # fmt: skip
+    optimiser = torch.optim.SGD(model.parameters(), lr=0.001)
+    loss_fn = EBMLoss(model)
+    data = torch.as_tensor(np.array(codes[:batch])).float()
+
+    def update() -> None:
+        model.sampler.clear_buffer()  # chains from the data, as ours
+        loss = loss_fn(*model.get_samples(data))
+        optimiser.zero_grad()
+        loss.backward()
+        model.zero_fixed_weights_grad()
+        optimiser.step()
+
+    return _best(update)
+
+
+def _best(action: Callable[[], Any]) -> float:
+    """Return the least CPU time of several runs, in milliseconds."""
+    action()
+    times: list[float] = []
+    while len(times) < 5 or (sum(times) < 2 and len(times) < 50):
+        start = time.process_time()
+        action()
+        times.append(time.process_time() - start)
+    return 1000 * min(times)
+
+
+if __name__ == "__main__":
+    main()

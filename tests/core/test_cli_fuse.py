@@ -1,0 +1,124 @@
+"""train, fuse and apply as commands."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from deem_core import cli, simulate, tables
+
+QUICK = ["--restarts", "2", "--updates", "30", "--batch", "128"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """Return a folder with small files in every layout."""
+    made = tmp_path_factory.mktemp("votes")
+    hard, crowd = simulate.build("tree", 300, 0), simulate.build("crowd", 200, 0, 12, 3)
+    soft = simulate.build("tree", 300, 0, soft=True)
+    tables.write(tables.wide_table(hard.votes), made / "wide.csv")
+    tables.write(tables.soft_table(soft.votes), made / "soft.csv")
+    tables.write(tables.long_table(crowd.votes), made / "long.csv")
+    tables.write(tables.truth_table(crowd.votes), made / "truth.csv")
+    return made
+
+
+def run(capsys, *arguments) -> str:
+    code = cli.main([str(argument) for argument in arguments])
+    told = capsys.readouterr()
+    assert code == 0, told.err
+    assert told.err == ""
+    return told.out
+
+
+@pytest.mark.parametrize("method", ["deem", "irbm", "irbm_cd", "ds", "mv"])
+def test_fuse_writes_labels_and_says_what_it_did(capsys, folder, tmp_path, method):
+    out, result = tmp_path / "fused.csv", tmp_path / "result.json"
+    told = run(capsys, "fuse", folder / "wide.csv", "-o", out, "--method", method, "--json", result, *QUICK)
+    assert f"300 rows × 12 learners × 3 classes, fused by {method}" in told
+    assert len(told.splitlines()) <= 6
+    fused = pd.read_csv(out)
+    assert len(fused) == 300
+    assert {
+        "id",
+        "label",
+        "fused_label",
+        "confidence",
+        "p_0",
+        "majority_vote",
+        "agreement",
+        "entropy",
+        "needs_review",
+    } <= set(fused)
+    content = json.loads(result.read_text())
+    assert {"method", "n_rows", "n_learners", "n_classes", "settings", "restarts", "warnings", "seconds"} <= set(
+        content
+    )
+    assert content["accuracy"] == pytest.approx((fused["fused_label"] == fused["label"]).mean())
+    assert content["majority_vote_accuracy"] == pytest.approx((fused["majority_vote"] == fused["label"]).mean())
+    for restart in content["restarts"]:
+        assert {"seed", "kept", "reason", "share_ratio"} <= set(restart)
+
+
+@pytest.mark.parametrize("method", ["deem", "mean_prob", "geo_pool", "log_pool"])
+def test_soft_files_are_fused_and_pooled(capsys, folder, tmp_path, method):
+    out = tmp_path / "fused.parquet"
+    run(capsys, "fuse", folder / "soft.csv", "-o", out, "--method", method, *QUICK)
+    assert pd.read_parquet(out)["fused_label"].notna().all()
+
+
+def test_long_files_come_back_one_row_per_task(capsys, folder, tmp_path):
+    out = tmp_path / "fused.csv"
+    told = run(capsys, "fuse", folder / "long.csv", "--truth-file", folder / "truth.csv", "-o", out, *QUICK)
+    assert "Right:" in told
+    assert len(pd.read_csv(out)) == 200
+
+
+def test_a_trained_model_labels_other_files_alike(capsys, folder, tmp_path):
+    model, fused, applied = tmp_path / "m.safetensors", tmp_path / "fused.csv", tmp_path / "applied.csv"
+    run(capsys, "train", folder / "wide.csv", "-o", model, "--seed", "3", *QUICK)
+    run(capsys, "fuse", folder / "wide.csv", "-o", fused, "--seed", "3", *QUICK)
+    told = run(capsys, "apply", model, folder / "wide.csv", "-o", applied)
+    assert "The model was trained on 300 rows" in told
+    assert pd.read_csv(applied)["fused_label"].equals(pd.read_csv(fused)["fused_label"])
+
+
+def test_apply_says_what_was_unknown(capsys, folder, tmp_path):
+    model = tmp_path / "m.safetensors"
+    run(capsys, "train", folder / "wide.csv", "-o", model, *QUICK)
+    new = pd.read_csv(folder / "wide.csv", dtype=str).drop(columns=["label"])
+    new = new.drop(columns=[new.columns[1]]).replace({new.columns[2]: {"2": "7"}})
+    new.to_csv(tmp_path / "new.csv", index=False)
+    told = run(capsys, "apply", model, tmp_path / "new.csv", "-o", tmp_path / "out.csv")
+    assert "votes for labels unknown in training ('7') count as not cast" in told
+    assert "they count as not cast" in told
+
+
+def test_the_same_seed_gives_the_same_file(capsys, folder, tmp_path):
+    for name in ("one.csv", "two.csv"):
+        run(capsys, "fuse", folder / "wide.csv", "-o", tmp_path / name, "--seed", "5", *QUICK)
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["fuse", "wide.csv", "-o", "out.xlsx"], "does not say how to write it"),
+        (["fuse", "wide.csv", "-o", "wide.csv"], "is the file to read"),
+        (["fuse", "wide.csv", "-o", "out.csv", "--learning-rate", "-1"], "learning_rate is -1"),
+        (["fuse", "wide.csv", "-o", "out.csv", "--method", "log_pool"], "probabilities"),
+        (["fuse", "wide.csv", "-o", "out.csv", "--learner", "node_1_1"], "single learner|no learner column"),
+        (["apply", "wide.csv", "wide.csv", "-o", "out.csv"], "not a DEEM Studio model"),
+        (["apply", "nothing.safetensors", "wide.csv", "-o", "out.csv"], "no model file"),
+        (["fuse", "wide.csv", "--truth", "gold", "-o", "out.csv"], "no truth column 'gold'"),
+    ],
+)
+def test_errors_are_one_sentence_and_leave_nothing_behind(capsys, folder, monkeypatch, arguments, sentence):
+    monkeypatch.chdir(folder)
+    assert cli.main([*arguments]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert len(told.err.splitlines()) == 1
+    assert any(part in told.err for part in sentence.split("|"))
+    assert not (folder / "out.csv").exists()
