@@ -38,12 +38,10 @@ def main() -> None:
         ours = update_ms(votes.codes, votes.n_classes)
         theirs = their_update_ms(votes.codes, votes.n_classes) if importlib.util.find_spec("deem") else float("nan")
         mark = "" if not theirs / ours < LIMITS[name] else f"  below the limit of {LIMITS[name]:g}"
-        print(
-            f"{name:<10}{votes.n_learners:>4}{votes.n_classes:>5}{ours:>11.1f}{theirs:>12.1f}{theirs / ours:>8.1f}{mark}"
-        )
-    print(
-        f"\nHow the cost grows (milliseconds per update)\n{'rows':>10}{'d':>4}{'K':>6}{'layers':>8}{'batch':>7}{'ms':>9}"
-    )
+        size = f"{votes.n_learners:>4}{votes.n_classes:>5}"
+        print(f"{name:<10}{size}{ours:>11.1f}{theirs:>12.1f}{theirs / ours:>8.1f}{mark}")
+    print("\nHow the cost grows (milliseconds per update)")
+    print(f"{'rows':>10}{'d':>4}{'K':>6}{'layers':>8}{'batch':>7}{'ms':>9}")
     shapes = [(10_000, 12, 3, 1, 1024), (1_000_000, 12, 3, 1, 1024), (10_000, 24, 3, 1, 1024), (10_000, 12, 6, 1, 1024)]
     shapes += [(10_000, 12, 3, layers, 1024) for layers in (0, 2, 3)] + [
         (10_000, 5, 100, 1, 128),

@@ -152,13 +152,13 @@ def resolve(config: TrainConfig, shape: Shape) -> Settings:
     layered = bool(config.n_layers)
     choose("batch_size", min(1024, shape.n_rows), "1024 rows, or all of them if there are fewer")
     choose("learning_rate", 0.5 if layered else 0.3, "holds for batches of 1024 on real ensembles")
-    assert config.learning_rate is not None and config.batch_size is not None  # noqa: S101, PT018
+    rate, batch = float(config.learning_rate or 0), int(config.batch_size or 1)
     if config.epochs is not None:
-        updates = max(math.ceil(config.epochs * shape.n_rows / config.batch_size), 1)
+        updates = max(math.ceil(config.epochs * shape.n_rows / batch), 1)
         reasons["updates"] = f"{config.epochs:g} epochs of {shape.n_rows:,} rows"
         config = replace(config, updates=updates, epochs=None)
     goal = TRAINING_TIME if layered else TRAINING_TIME_BARE
-    updates = int(min(max(goal / config.learning_rate, UPDATES[0]), UPDATES[1]))
+    updates = int(min(max(goal / rate, UPDATES[0]), UPDATES[1]))
     choose("updates", updates, f"learning rate × updates ≈ {goal:g}, within {UPDATES[0]} to {UPDATES[1]}")
     if layered:
         choose("init_scale", 2.0, "a clear majority vote to start from")

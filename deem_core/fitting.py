@@ -19,7 +19,8 @@ from deem_core.config import Settings, Shape, TrainConfig, resolve
 from deem_core.copies import Reduction
 from deem_core.diagnostics.health import RestartHealth, judge
 from deem_core.model import Model, marginal_posterior, posterior, stack
-from deem_core.training import Record, Trainer, pick_device, settled, stack_size
+from deem_core.records import Record, settled
+from deem_core.training import Trainer, pick_device, stack_size
 from deem_core.votes import Votes
 
 JUDGED_ROWS = 100_000

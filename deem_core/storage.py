@@ -19,7 +19,7 @@ from deem_core.errors import InputError
 from deem_core.files import whole_file
 from deem_core.fitting import Part
 from deem_core.model import Model
-from deem_core.training import Record
+from deem_core.records import Record
 
 FORMAT = "deem-studio-model"
 VERSION = 1

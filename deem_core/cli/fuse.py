@@ -238,13 +238,35 @@ def _report(
         "n_classes": votes.n_classes,
         **result,
     }
-    if votes.truth is not None:
-        right, majority = accuracy(fused, votes.truth), accuracy(votes.majority_vote.codes, votes.truth)
-        content |= {"accuracy": right, "majority_vote_accuracy": majority}
-        print(f"Right: {percent(right)}, majority vote: {percent(majority)} (evaluation only, never used in training).")
+    beside = _beside(votes)
+    content["agreement"] = {name: float((codes == fused)[fused >= 0].mean()) for name, codes in beside.items()}
+    if votes.truth is None:
+        agreements = ", ".join(f"{name} {percent(share)}" for name, share in content["agreement"].items())
+        print(f"The same label as: {agreements}. Without truth nobody can say who is right.")
+    else:
+        rates = {name: accuracy(codes, votes.truth) for name, codes in beside.items()}
+        right = accuracy(fused, votes.truth)
+        content |= {"accuracy": right, **{f"{name.replace(' ', '_')}_accuracy": rate for name, rate in rates.items()}}
+        others = ", ".join(f"{name} {percent(rate)}" for name, rate in rates.items())
+        print(f"Right: {options.method} {percent(right)}, {others} (evaluation only, never used in training).")
     if options.json:
         write_json(content, options.json)
     print(f"{said_last} Written: {options.output}")
+
+
+def _beside(votes: Votes) -> dict[str, NDArray[np.int32]]:
+    """Return the labels of simpler methods, to see what fusing changed: majority vote, Dawid-Skene, pools."""
+    from deem_core.baselines import dawid_skene, pools  # noqa: PLC0415
+
+    rng = np.random.default_rng(0)
+    found = {
+        "majority vote": votes.majority_vote.codes,
+        "dawid skene": dawid_skene.aggregate(votes, rng).codes,
+    }
+    if votes.soft is not None:
+        for pool in (pools.mean_prob, pools.geo_pool, pools.log_pool):
+            found[pool.__name__.replace("_", " ")] = pool(votes, rng).codes
+    return found
 
 
 def _truth_in(votes: Votes, classes: NDArray[Any]) -> tuple[NDArray[np.int32] | None, NDArray[Any]]:

@@ -57,6 +57,8 @@ def test_fuse_writes_labels_and_says_what_it_did(capsys, folder, tmp_path, metho
     )
     assert content["accuracy"] == pytest.approx((fused["fused_label"] == fused["label"]).mean())
     assert content["majority_vote_accuracy"] == pytest.approx((fused["majority_vote"] == fused["label"]).mean())
+    assert set(content["agreement"]) == {"majority vote", "dawid skene"}
+    assert 0 < content["dawid_skene_accuracy"] <= 1
     for restart in content["restarts"]:
         assert {"seed", "kept", "reason", "share_ratio"} <= set(restart)
 
@@ -66,6 +68,15 @@ def test_soft_files_are_fused_and_pooled(capsys, folder, tmp_path, method):
     out = tmp_path / "fused.parquet"
     run(capsys, "fuse", folder / "soft.csv", "-o", out, "--method", method, *QUICK)
     assert pd.read_parquet(out)["fused_label"].notna().all()
+
+
+def test_pools_and_simpler_methods_are_shown_beside(capsys, folder, tmp_path):
+    told = run(capsys, "fuse", folder / "soft.csv", "-o", tmp_path / "fused.csv", *QUICK)
+    for name in ("majority vote", "dawid skene", "mean prob", "geo pool", "log pool"):
+        assert name in told
+    told = run(capsys, "fuse", folder / "wide.csv", "--ignore", "label", "-o", tmp_path / "fused.csv", *QUICK)
+    assert "The same label as: majority vote" in told
+    assert "Without truth nobody can say who is right" in told
 
 
 def test_long_files_come_back_one_row_per_task(capsys, folder, tmp_path):

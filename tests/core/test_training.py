@@ -5,7 +5,8 @@ import torch
 from deem_core import simulate
 from deem_core.config import Shape, TrainConfig, resolve
 from deem_core.model import free_energy
-from deem_core.training import Batches, Record, Trainer, pick_device, settled, stack_size
+from deem_core.records import Record, settled
+from deem_core.training import Batches, Trainer, pick_device, stack_size
 
 CPU = torch.device("cpu")
 
