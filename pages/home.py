@@ -131,10 +131,10 @@ def own_file() -> None:
     st.header("Bring your own file", anchor=False)
     left, right = st.columns([1, 2], gap="medium")
     with left:
-        st.markdown("This command says what is in your file:")
+        st.markdown("The first command says what is in your file, the second fuses it:")
         st.code(COMMAND, language=None, wrap_lines=True)
         st.caption(
-            "It reads CSV, TSV and Parquet, also gzipped, and finds the layout by itself. All rules and options are "
+            "They read CSV, TSV and Parquet, also gzipped, and find the layout by themselves. All rules and options are "
             "in `docs/formats.md`."
         )
     with right:

@@ -83,6 +83,14 @@ def test_what_training_did_is_told(fitted):
     assert fitted.device_ in ("cpu", "cuda", "mps")
 
 
+def test_early_stopping_ends_a_run_that_has_settled(ensemble):
+    model = DEEM(
+        random_state=0, restarts=1, updates=1500, batch_size=128, n_layers=0, early_stop=True, near_copies="keep"
+    )
+    model.fit(ensemble.votes)
+    assert model.history_[-1].update < 1500
+
+
 def test_progress_is_told_while_training(ensemble):
     seen = []
     DEEM(**QUICK, near_copies="keep").fit(ensemble.votes, watch=seen.append)
