@@ -134,8 +134,8 @@ def own_file() -> None:
         st.markdown("The first command says what is in your file, the second fuses it:")
         st.code(COMMAND, language=None, wrap_lines=True)
         st.caption(
-            "They read CSV, TSV and Parquet, also gzipped, and find the layout by themselves. All rules and options are "
-            "in `docs/formats.md`."
+            "They read CSV, TSV and Parquet, also gzipped, and find the layout by themselves. All rules and options "
+            "are in `docs/formats.md`."
         )
     with right:
         titles = [f"{layout.icon} {layout.title}" for layout in LAYOUTS.values()]
