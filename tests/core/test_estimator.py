@@ -177,7 +177,7 @@ class TestRobustness:
         model = DEEM(random_state=0, restarts=3).fit(votes)
         assert any({"copy_1", "copy_2"} <= set(clique.learners) for clique in model.near_copies_.cliques)
         assert accuracy(model.fuse_codes(votes.codes).argmax(axis=1), votes.truth) > 0.9
-        captured = DEEM(random_state=0, restarts=1, near_copies="keep").fit(votes)
+        captured = DEEM(random_state=0, restarts=3, near_copies="keep").fit(votes)
         majority = accuracy(votes.majority_vote.codes, votes.truth)
         assert accuracy(captured.fuse_codes(votes.codes).argmax(axis=1), votes.truth) < majority - 0.1
 
