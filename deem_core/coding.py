@@ -82,7 +82,7 @@ def code_truth(
         array = array.astype(bool)
     rule = MissingRule.of(missing)
     coding = code_array(array[:, None], missing=replace(rule, minus_one=False), learners=["the truth"])
-    codes, only = match_truth(coding, [_key_of(label) for label in classes.tolist()], rule)
+    codes, only = match_truth(coding, [key_of(label) for label in classes.tolist()], rule)
     return codes, as_label_array(only)
 
 
@@ -168,15 +168,15 @@ def _code_numbers(array: NDArray[Any], rule: MissingRule, where: _Where) -> Codi
             )
     are_booleans = len(distinct) > 0 and all(isinstance(value, (bool, np.bool_)) for value in distinct)
     values = [bool(value) if are_booleans else int(value) for value in distinct]
-    minus_one = rule.minus_one and minus_one_is_missing({_key_of(value) for value in values})
-    absent = {value for value in values if rule.is_missing(_key_of(value)) or (minus_one and value == -1)}
+    minus_one = rule.minus_one and minus_one_is_missing({key_of(value) for value in values})
+    absent = {value for value in values if rule.is_missing(key_of(value)) or (minus_one and value == -1)}
     classes = sorted(set(values) - absent)
     code_of = {value: code for code, value in enumerate(classes)}
     lookup = np.array([*(code_of.get(value, -1) for value in values), -1], np.int32)  # position -1 is missing
     return Coding(
         codes=lookup[positions].reshape(array.shape),
         classes=tuple(classes),
-        keys=tuple(_key_of(value) for value in classes),
+        keys=tuple(key_of(value) for value in classes),
         missing={},
         merged={},
         minus_one_is_missing=minus_one,
@@ -197,7 +197,7 @@ def _code_text(array: NDArray[Any], rule: MissingRule) -> Coding:
 
 def _recode(coding: Coding, classes: NDArray[Any], rule: MissingRule, where: _Where) -> Coding:
     """Return the coding over classes given from outside; a label that is not among them is refused."""
-    keys = [_key_of(label) for label in classes.tolist()]
+    keys = [key_of(label) for label in classes.tolist()]
     if len(set(keys)) < len(keys):
         raise InputError(f"Two of the classes given are the same label: {', '.join(map(repr, classes.tolist()))}.")
     code_of = {key: code for code, key in enumerate(keys)}
@@ -213,5 +213,6 @@ def _recode(coding: Coding, classes: NDArray[Any], rule: MissingRule, where: _Wh
     return replace(coding, codes=lookup[coding.codes], classes=tuple(classes.tolist()), keys=tuple(keys))
 
 
-def _key_of(label: Any) -> str:
+def key_of(label: Any) -> str:
+    """Return the key by which labels of files, arrays and models are compared."""
     return canonical_text(label) if isinstance(label, str) else str(label)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from deem_core import inputs, storage
 from deem_core.baselines.majority import vote_shares
+from deem_core.coding import code_truth
 from deem_core.distinct import distinct_rows
 from deem_core.errors import InputError
 from deem_core.votes import NO_VOTE, Votes
@@ -77,7 +79,8 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """
         votes = inputs.as_votes(X)
         if y is not None:
-            votes = Votes.from_labels(votes.classes[votes.codes], truth=y, classes=votes.classes.tolist())
+            codes, only = code_truth(y, votes.classes)
+            votes = replace(votes, truth=codes, truth_only=only)
         if votes.truth is None:
             raise InputError("There is no truth to score against; hand it in as y.")
         known = votes.truth != NO_VOTE

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from deem_core.coding import key_of
 from deem_core.errors import InputError
-from deem_core.labels import canonical_text
 from deem_core.votes import NO_VOTE, Votes
 
 
@@ -68,8 +68,8 @@ def recode(X: Any, learners: Sequence[str], classes: NDArray[Any]) -> Recoded:
     """
     by_name = isinstance(X, (Votes, pd.DataFrame))
     votes = _read(X, classes)
-    found = {_key(label): code for code, label in enumerate(classes.tolist())}
-    lookup = np.array([*(found.get(_key(label), NO_VOTE) for label in votes.classes.tolist()), NO_VOTE], np.int32)
+    found = {key_of(label): code for code, label in enumerate(classes.tolist())}
+    lookup = np.array([*(found.get(key_of(label), NO_VOTE) for label in votes.classes.tolist()), NO_VOTE], np.int32)
     codes = lookup[votes.codes]
     lost = (codes == NO_VOTE) & (votes.codes != NO_VOTE)
     unknown = {}
@@ -107,7 +107,3 @@ def _read(X: Any, classes: NDArray[Any]) -> Votes:
         if "not among the classes" not in str(error):
             raise
         return make(X)
-
-
-def _key(label: Any) -> str:
-    return canonical_text(label) if isinstance(label, str) else str(label)

@@ -22,8 +22,9 @@ from deem_core import coding, invariants, soft_votes
 from deem_core.errors import InputError
 from deem_core.labels import DEFAULT, MissingRule
 from deem_core.majority import NO_VOTE, MajorityVote, majority_vote
+from deem_core.one_hot import one_hot
 
-__all__ = ["NO_VOTE", "MajorityVote", "Votes", "majority_vote", "one_hot"]
+__all__ = ["NO_VOTE", "MajorityVote", "Votes"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -363,10 +364,3 @@ class Votes:
         for start in range(0, self.n_rows, batch_size):
             rows = slice(start, min(start + batch_size, self.n_rows))
             yield rows, one_hot(self.codes[rows], self.n_classes, dtype)
-
-
-def one_hot(codes: NDArray[np.integer[Any]], n_classes: int, dtype: DTypeLike = np.float32) -> NDArray[Any]:
-    """Return (b, d) class codes as (b, d, K) one-hot votes, zero vectors where the code is -1."""
-    encoded = np.zeros((*codes.shape, n_classes), dtype)
-    np.put_along_axis(encoded, np.maximum(codes, 0)[..., None].astype(np.intp), (codes >= 0)[..., None], axis=-1)
-    return encoded

@@ -5,6 +5,12 @@ from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import settings
+
+# A change is judged by the same examples every time; elsewhere new ones are tried at every run.
+settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 torch.set_num_threads(1)  # the models of the tests are small: threads only get in each other's way
 

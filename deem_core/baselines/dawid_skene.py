@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from deem_core.baselines.contract import Aggregate, Float, check_stop_rule, silence_notes
 from deem_core.baselines.majority import vote_shares
-from deem_core.votes import NO_VOTE, Votes
+from deem_core.one_hot import sparse_one_hot
+from deem_core.votes import Votes
 
 TOLERANCE, MAX_ITERATIONS = 1e-5, 100
 """The stop rule used everywhere unless another one is named."""
@@ -85,15 +85,6 @@ def aggregate(
         skills=np.where(votes.learner_coverage > 0, np.einsum("imm,m->i", psi, pi), np.nan),
         notes=(_stop_note(iterations, converged, tolerance), *silence_notes(voted)),
     )
-
-
-def sparse_one_hot(codes: NDArray[np.integer[Any]], n_classes: int) -> Any:
-    """Return (n, d) codes as a sparse (n, d·K) matrix with a 1 in column i·K + l for vote l of learner i."""
-    n, d = codes.shape
-    cast = codes != NO_VOTE
-    columns = (codes + n_classes * np.arange(d))[cast]
-    starts = np.concatenate([[0], np.cumsum(cast.sum(axis=1))])
-    return sparse.csr_array((np.ones(len(columns)), columns, starts), shape=(n, d * n_classes))
 
 
 def m_step(ballots: Any, posterior: Float, voted: NDArray[np.bool_], n_learners: int) -> tuple[Float, Float]:

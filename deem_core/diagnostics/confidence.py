@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 from scipy.special import entr, logsumexp
 
+from deem_core.one_hot import sparse_one_hot
 from deem_core.votes import NO_VOTE, Votes
 
 Posterior = NDArray[np.floating[Any]]
@@ -98,7 +98,7 @@ def review_score(votes: Votes, posterior: Posterior) -> NDArray[np.float64]:
     scores = np.full(votes.n_rows, np.nan)
     for rows in _review_chunks(votes):
         voted = np.flatnonzero(codes[rows] != NO_VOTE)
-        log_joint = (_one_hot(votes, rows) @ log_psi + log_pi)[voted]  # (b, K)
+        log_joint = (sparse_one_hot(votes.codes[rows], votes.n_classes) @ log_psi + log_pi)[voted]  # (b, K)
         backed = log_joint[np.arange(len(voted)), codes[rows][voted]] - logsumexp(log_joint, axis=1)
         scores[rows.start + voted] = np.minimum(backed, 0.0)
     return scores
@@ -135,22 +135,12 @@ def _dawid_skene_step(votes: Votes, posterior: Posterior) -> tuple[NDArray[np.fl
         voted = votes.votes_per_row[rows, None] > 0
         p = np.where(voted, posterior[rows], 0.0).astype(np.float64)  # (b, K)
         mass += p.sum(axis=0)
-        counts += _one_hot(votes, rows).T @ p
+        counts += sparse_one_hot(votes.codes[rows], votes.n_classes).T @ p
     mass += PSEUDO_COUNT
     counts += PSEUDO_COUNT
     by_learner = counts.reshape(d, K, K)
     by_learner /= by_learner.sum(axis=1, keepdims=True)
     return np.log(mass / mass.sum()), np.log(counts, out=counts)
-
-
-def _one_hot(votes: Votes, rows: slice) -> csr_array:
-    """Return some rows as (b, d·K) one-hot votes; a missing vote leaves no entry."""
-    d, K = votes.n_learners, votes.n_classes
-    codes = votes.codes[rows]
-    cast = codes != NO_VOTE
-    columns = (codes + np.arange(d, dtype=np.int64) * K)[cast]
-    starts = np.concatenate([[0], np.cumsum(votes.votes_per_row[rows], dtype=np.int64)])
-    return csr_array((np.ones(len(columns)), columns, starts), shape=(len(codes), d * K))
 
 
 def _review_chunks(votes: Votes) -> Iterator[slice]:

@@ -15,11 +15,12 @@ from deem_core import soft_votes
 from deem_core.coding import as_label_array
 from deem_core.errors import InputError
 from deem_core.labels import MissingRule, canonical_text, code_columns
+from deem_core.one_hot import one_hot
 from deem_core.readers.report import Notebook, clip, listing, plural
 from deem_core.readers.request import Request
 from deem_core.readers.source import Source
 from deem_core.readers.wide import choose_learners, note_coding, read_ids, read_truth, refuse_hopeless, refuse_too_few
-from deem_core.votes import Votes, one_hot
+from deem_core.votes import Votes
 
 SEPARATORS = (":", "__", ".p_", "_prob_")
 MAX_NUMBERS = 2_000_000_000

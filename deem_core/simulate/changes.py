@@ -9,6 +9,7 @@ import numpy as np
 
 from deem_core.errors import InputError
 from deem_core.labels import DEFAULT, canonical_text
+from deem_core.one_hot import one_hot
 from deem_core.simulate.ensemble import (
     Codes,
     Ensemble,
@@ -19,7 +20,7 @@ from deem_core.simulate.ensemble import (
     draw_votes,
     with_codes,
 )
-from deem_core.votes import NO_VOTE, one_hot
+from deem_core.votes import NO_VOTE
 
 
 def copies_with_noise(base: Ensemble, copies: int, *, rng: np.random.Generator, noise: float = 0.1) -> Ensemble:

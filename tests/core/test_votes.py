@@ -7,7 +7,7 @@ from hypothesis.extra import numpy as hnp
 
 from deem_core import InputError, Votes
 from deem_core.majority import majority_vote
-from deem_core.votes import one_hot
+from deem_core.one_hot import one_hot
 
 
 def votes(codes, n_classes=3, **fields):
