@@ -22,6 +22,9 @@ TRAINING_TIME = 180.0
 TRAINING_TIME_BARE = 100.0
 """The same without layers, where there is less to learn."""
 
+AUTO = "auto"
+"""The learning rate that a sweep recommends."""
+
 UPDATES = (300, 2000)
 """A default run has at least and at most this many updates."""
 
@@ -34,9 +37,11 @@ def knob(
     high: float | None = None,
     above: float | None = None,
     choices: tuple[str, ...] = (),
+    words: tuple[str, ...] = (),
 ) -> Any:
-    """Return a dataclass field that knows why its default is what it is, and its bounds."""
-    return field(default=default, metadata={"why": why, "low": low, "high": high, "above": above, "choices": choices})
+    """Return a dataclass field that knows why its default is what it is, its bounds, and words allowed beside them."""
+    bounds = {"low": low, "high": high, "above": above, "choices": choices, "words": words}
+    return field(default=default, metadata={"why": why, **bounds})
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,9 @@ class TrainConfig:
     """
 
     n_layers: int | None = knob(None, "one layer unless rows are few or votes per row many", low=0, high=10)
-    learning_rate: float | None = knob(None, "for the mean loss; good with batches of 1024", above=0, high=100)
+    learning_rate: float | str | None = knob(
+        None, "for the mean loss; good with batches of 1024", above=0, high=100, words=(AUTO,)
+    )
     updates: int | None = knob(None, "learning rate × updates decides how far a run goes", low=1, high=10_000_000)
     epochs: float | None = knob(None, "another way to give the updates", above=0, high=1_000_000)
     batch_size: int | None = knob(None, "large batches are steadier (paper)", low=1, high=10_000_000)
@@ -152,6 +159,8 @@ def resolve(config: TrainConfig, shape: Shape) -> Settings:
     layered = bool(config.n_layers)
     choose("batch_size", min(1024, shape.n_rows), "1024 rows, or all of them if there are fewer")
     choose("learning_rate", 0.5 if layered else 0.3, "holds for batches of 1024 on real ensembles")
+    if config.learning_rate == AUTO:
+        raise ValueError("a sweep must have found the learning rate before the other settings can follow")
     rate, batch = float(config.learning_rate or 0), int(config.batch_size or 1)
     if config.epochs is not None:
         updates = max(math.ceil(config.epochs * shape.n_rows / batch), 1)
@@ -175,6 +184,8 @@ def _given_reason(config: TrainConfig, item: Any) -> str:
 
 
 def _check(name: str, value: Any, kind: Any, rule: Any) -> None:
+    if value in rule["words"]:
+        return
     if value is None:
         if "None" not in str(kind):
             raise InputError(f"{name} must have a value.")
@@ -189,7 +200,8 @@ def _check(name: str, value: Any, kind: Any, rule: Any) -> None:
         return
     whole = str(kind).startswith("int")
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise InputError(f"{name} is {value!r}; it must be a {'whole ' if whole else ''}number.")
+        words = "".join(f" or {word!r}" for word in rule["words"])
+        raise InputError(f"{name} is {value!r}; it must be a {'whole ' if whole else ''}number{words}.")
     if whole and value != int(value):
         raise InputError(f"{name} is {value!r}; it must be a whole number.")
     low, high, above = rule["low"], rule["high"], rule["above"]

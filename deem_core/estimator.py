@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from deem_core.config import TrainConfig
+from deem_core.control import Control
 from deem_core.copies import GuardPlan, Reduction, guard
 from deem_core.diagnostics.health import RestartHealth, survivors_suffice
 from deem_core.errors import InputError
@@ -65,7 +66,7 @@ momentum, l1, l2, init_scale, activation, early_stop, near_copies, device, backe
         self,
         *,
         n_layers: int | None = None,
-        learning_rate: float | None = None,
+        learning_rate: float | str | None = None,
         updates: int | None = None,
         epochs: float | None = None,
         batch_size: int | None = None,
@@ -108,7 +109,7 @@ momentum, l1, l2, init_scale, activation, early_stop, near_copies, device, backe
         self.random_state = random_state
         self.allow_few_learners = allow_few_learners
 
-    def fit(self, X: Any, y: Any = None, *, watch: Watcher | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, watch: Watcher | None = None, control: Control | None = None) -> Self:
         """Train on votes alone.
 
         Parameters
@@ -119,6 +120,15 @@ momentum, l1, l2, init_scale, activation, early_stop, near_copies, device, backe
             For scikit-learn's pipelines.
         watch : callable, optional
             Called with a `Progress` at every record.
+        control : Control, optional
+            Says whether to go on, and keeps the place from which a later call with the same arguments goes on.
+
+        Raises
+        ------
+        InputError
+            If the votes or the settings do not serve.
+        Stopped
+            If ``control`` says so.
         """
         begun = time.perf_counter()
         config = self._config()
@@ -128,11 +138,11 @@ momentum, l1, l2, init_scale, activation, early_stop, near_copies, device, backe
         plan = self.near_copies_
         tables = [plan.base, *([plan.hedge] if plan.hedge is not None else [])]
         with training_pool(pick_device(config.device)) as pool, ThreadPoolExecutor(len(tables)) as waiting:
-            fits = list(
-                waiting.map(
-                    lambda at: self._fit_one(votes, at, tables, config, watch=watch, pool=pool), range(len(tables))
-                )
-            )
+
+            def fit_one(at: int) -> Fit:
+                return self._fit_one(votes, at, tables, config, watch=watch, pool=pool, control=control)
+
+            fits = list(waiting.map(fit_one, range(len(tables))))
         self._keep(fits)
         self.reduction_ = plan.base
         self.device_ = str(pick_device(config.device))
@@ -155,6 +165,7 @@ momentum, l1, l2, init_scale, activation, early_stop, near_copies, device, backe
         *,
         watch: Watcher | None,
         pool: Executor,
+        control: Control | None,
     ) -> Fit:
         first = at * config.restarts
         restarts = min(config.restarts, HEDGE_RESTARTS) if at else config.restarts
@@ -165,7 +176,8 @@ momentum, l1, l2, init_scale, activation, early_stop, near_copies, device, backe
             if watch is not None:
                 watch(Progress(first + record.restart, total, share, record))
 
-        return fit_restarts(votes, tables[at], config, seeds, watch=forward, pool=pool)
+        name = f"training-{at}"
+        return fit_restarts(votes, tables[at], config, seeds, watch=forward, pool=pool, control=control, name=name)
 
     def _keep(self, fits: Sequence[Fit]) -> None:
         """Take what the trainings found; fall back to the majority vote where too few restarts survived."""
@@ -209,7 +221,7 @@ class IRBM(DEEM):
         self,
         *,
         method: str = "exact",
-        learning_rate: float | None = None,
+        learning_rate: float | str | None = None,
         updates: int | None = None,
         epochs: float | None = None,
         batch_size: int | None = None,
@@ -253,12 +265,12 @@ class IRBM(DEEM):
         self.n_layers = 0
         self.method = method
 
-    def fit(self, X: Any, y: Any = None, *, watch: Watcher | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, watch: Watcher | None = None, control: Control | None = None) -> Self:
         """Fit on votes alone; see `DEEM.fit`."""
         if self.method not in ("exact", "cd"):
             raise InputError(f"method is {self.method!r}; it must be one of exact, cd.")
         if self.method == "cd":
-            return super().fit(X, y, watch=watch)
+            return super().fit(X, y, watch=watch, control=control)
         begun = time.perf_counter()
         self._config()
         votes = self._begin(X, self.allow_few_learners)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from deem_core.align import apply_map, class_map
 from deem_core.config import Settings, Shape, TrainConfig, resolve
+from deem_core.control import Control, Saved
 from deem_core.copies import Reduction
 from deem_core.diagnostics.health import RestartHealth, judge
 from deem_core.model import Model, marginal_posterior, posterior, stack
@@ -106,51 +107,91 @@ def fit_restarts(
     *,
     watch: Callable[[Record, float], None],
     pool: Executor,
+    control: Control | None = None,
+    name: str = "training",
 ) -> Fit:
-    """Train all restarts on the reduced votes, in the pool's threads, and keep the living ones."""
+    """Train all restarts on the reduced votes, in the pool's threads, and keep the living ones.
+
+    Where ``control`` keeps places to go on from, they are kept under keys that begin with ``name``.
+
+    Raises
+    ------
+    Stopped
+        If ``control`` says so.
+    """
     reduced = reduction.reduce(votes.without_truth())
     reduced = reduced.select_rows(reduced.votes_per_row > 0)
     settings = resolve(config, Shape.of(reduced))
-    model, failures, history = _train(reduced, settings.config, seeds, watch, pool)
-    health, maps = _judge(reduced, model, failures)
+    device = pick_device(config.device)
+    size = stack_size(len(seeds), device)
+    lock, control = Lock(), control or Control()
+
+    def train(first: int) -> _Stack:
+        trainer = Trainer(reduced.codes, reduced.n_classes, settings.config, seeds[first : first + size], device=device)
+        stacked = _Stack(trainer, first, f"{name}-{first}", control)
+
+        def forward(record: Record) -> None:
+            with lock:
+                watch(record, record.update / trainer.n_updates)
+
+        stacked.train(forward)
+        return stacked
+
+    stacks = list(pool.map(train, range(0, len(seeds), size)))
+    model = stack([own.trainer.finished() for own in stacks])
+    health, maps = _judge(reduced, model, [failure for own in stacks for failure in own.trainer.failures])
     alive = [r for r, verdict in enumerate(health) if verdict.kept]
     part = None
     if alive:
         kept = model.with_parameters([tensor[alive] for tensor in model.parameters()])
         part = Part(reduction, kept, maps[alive])
+    history = [record for own in stacks for records in own.records for record in records]
     return Fit(part, settings, list(seeds), health, history)
 
 
-def _train(
-    votes: Votes, config: TrainConfig, seeds: Sequence[int], watch: Callable[[Record, float], None], pool: Executor
-) -> tuple[Model, list[str | None], list[Record]]:
-    device = pick_device(config.device)
-    size = stack_size(len(seeds), device)
-    stacks = [(first, seeds[first : first + size]) for first in range(0, len(seeds), size)]
-    lock = Lock()
+class _Stack:
+    """Some restarts side by side, in training or trained, whose place is kept under a key."""
 
-    def train(job: tuple[int, Sequence[int]]) -> tuple[Trainer, list[Record]]:
-        first, own_seeds = job
-        trainer = Trainer(votes.codes, votes.n_classes, config, own_seeds, device=device)
-        kept: list[list[Record]] = [[] for _ in own_seeds]
-        for records in trainer:
-            with lock:
-                for own, record in zip(kept, records, strict=True):
-                    own.append(_numbered(record, first))
-                    watch(own[-1], record.update / trainer.n_updates)
-            if config.early_stop and all(settled(own) for own in kept):
-                break
-        return trainer, [record for own in kept for record in own]
+    def __init__(self, trainer: Trainer, first: int, key: str, control: Control) -> None:
+        self.trainer, self.first, self.key, self.control = trainer, first, key, control
+        self.records: list[list[Record]] = [[] for _ in trainer.seeds]
 
-    done = list(pool.map(train, stacks))
-    models = [trainer.finished() for trainer, _ in done]
-    failures = [failure for trainer, _ in done for failure in trainer.failures]
-    history = [record for _, records in done for record in records]
-    return stack(models) if len(models) > 1 else models[0], failures, history
+    def train(self, forward: Callable[[Record], None]) -> None:
+        """Train from the place that was kept, if any, and hand on every new record."""
+        self._go_back()
+        if not self._enough():
+            for records in self.trainer.run(self._look_up):
+                for own, record in zip(self.records, records, strict=True):
+                    own.append(replace(record, restart=record.restart + self.first))
+                    forward(own[-1])
+                if self._enough():
+                    break
+        self._keep_place()
 
+    def _enough(self) -> bool:
+        return self.trainer.config.early_stop and all(settled(own) for own in self.records)
 
-def _numbered(record: Record, first: int) -> Record:
-    return Record(**{**vars(record), "restart": record.restart + first})
+    def _look_up(self) -> None:
+        """Stop or keep the place if it is time to."""
+        if self.control.stopped():
+            self._keep_place()
+            self.control.check()
+        if self.control.due(self.key):
+            self._keep_place()
+
+    def _keep_place(self) -> None:
+        notes = {
+            "records": [[record.to_dict() for record in own] for own in self.records],
+            "failures": self.trainer.failures,
+        }
+        self.control.save(self.key, Saved(self.trainer.state(), notes))
+
+    def _go_back(self) -> None:
+        saved = self.control.load(self.key)
+        if saved is not None:
+            self.trainer.restore(saved.tensors)
+            self.trainer.failures = list(saved.notes["failures"])
+            self.records = [[Record.from_dict(item) for item in own] for own in saved.notes["records"]]
 
 
 def _judge(votes: Votes, model: Model, failures: Sequence[str | None]) -> tuple[list[RestartHealth], NDArray[np.intp]]:

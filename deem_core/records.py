@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -48,6 +49,12 @@ class Record:
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain values."""
         return {**vars(self), "shares": self.shares.tolist()}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Record:
+        """Return the record of which `to_dict` gave the values; a number that JSON had no word for is NaN."""
+        known: dict[str, Any] = {name: math.nan if value is None else value for name, value in values.items()}
+        return cls(**{**known, "shares": np.array(known["shares"], np.float64)})
 
 
 def settled(records: Sequence[Record], smoothing: float = 0.7, window: int = 8, tolerance: float = 0.05) -> bool:

@@ -98,7 +98,7 @@ def _rebuild(header: dict[str, Any], tensors: dict[str, torch.Tensor], kinds: Ma
     hedge = None if header["hedge"] is None else _reduced(header["hedge"], shape[0])
     cliques = tuple(Clique(tuple(item["learners"]), item["kappa"], item["kind"]) for item in header["cliques"])
     estimator.near_copies_ = GuardPlan(cliques, estimator.reduction_, hedge, tuple(header["findings"]))
-    estimator.history_ = [Record(**{**item, "shares": np.array(item["shares"])}) for item in header["history"]]
+    estimator.history_ = [Record.from_dict(item) for item in header["history"]]
     estimator.class_map_ = estimator.parts_[0].maps if estimator.parts_ else np.zeros((0, shape[1]), np.intp)
     for name in (*_PLAIN, "log_likelihood_", "n_iter_"):
         if name in header:

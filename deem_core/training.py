@@ -8,7 +8,7 @@ and go on later as if nothing had happened.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -113,6 +113,8 @@ class Trainer:
         self.chains = self.codes.expand(len(self.seeds), -1, -1).clone() if config.chain_start == "persistent" else None
         self.update = 0
         self.seconds = 0.0
+        self.sums = torch.zeros(2, len(self.seeds), device=device)  # of positive and negative F since the last record
+        self.summed = 0
         self.failures: list[str | None] = [None] * len(self.seeds)
         self.watched = _evenly(self.codes, SHARE_ROWS)
 
@@ -130,16 +132,25 @@ class Trainer:
 
     def __iter__(self) -> Iterator[list[Record]]:
         """Train, and yield one record per restart now and then, the last one after the last update."""
+        return self.run(lambda: None)
+
+    def run(self, before_update: Callable[[], None]) -> Iterator[list[Record]]:
+        """Do the same, calling a function before every update, when all records so far have been handed out.
+
+        There `state()` is a place to go on from, and an exception stops the training without harm.
+        """
         begun = time.perf_counter() - self.seconds
-        positive = torch.zeros(len(self.seeds), device=self.device)
-        negative, since = torch.zeros_like(positive), 0
         while self.update < self.n_updates:
+            self.seconds = time.perf_counter() - begun
+            before_update()
             data, chain, energies = self.step()
-            positive, negative, since = positive + energies[0], negative + energies[1], since + 1
+            self.sums += energies
+            self.summed += 1
             if self.update == 1 or self.update % self.every == 0 or self.update == self.n_updates:
                 self.seconds = time.perf_counter() - begun
-                yield self._records(positive / since, negative / since, data, chain)
-                positive, negative, since = torch.zeros_like(positive), torch.zeros_like(negative), 0
+                means = self.sums / self.summed
+                self.sums, self.summed = torch.zeros_like(self.sums), 0
+                yield self._records(means[0], means[1], data, chain)
 
     def step(self) -> tuple[Tensor, Chain, Tensor]:
         """Make one update; return the batch (R, B, d), the chains from it, and mean F of both (2, R)."""
@@ -232,7 +243,8 @@ class Trainer:
         if self.chains is not None:
             saved["chains"] = self.chains.cpu()
         saved["generator"] = self.generator.get_state()
-        saved["update"] = torch.tensor(self.update)
+        saved["sums"] = self.sums.cpu()
+        saved["counts"] = torch.tensor([self.update, self.summed])
         saved["seconds"] = torch.tensor(self.seconds, dtype=torch.float64)
         return {name: tensor.clone() for name, tensor in saved.items()}
 
@@ -248,7 +260,9 @@ class Trainer:
         if self.chains is not None:
             self.chains.copy_(state["chains"])
         self.generator.set_state(state["generator"])
-        self.update, self.seconds = int(state["update"]), float(state["seconds"])
+        self.sums.copy_(state["sums"])
+        self.update, self.summed = state["counts"].tolist()
+        self.seconds = float(state["seconds"])
 
 
 def pick_device(wish: str) -> torch.device:
