@@ -42,6 +42,12 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--layout", choices=["auto", "wide", "long", "soft"], default="auto", help="how the file is laid out"
     )
+    group.add_argument(
+        "--delimiter", choices=["comma", "tab", "semicolon", "pipe"], help="between cells of a text file"
+    )
+    group.add_argument("--encoding", metavar="NAME", help="of a text file, such as utf-8 or cp1252")
+    group.add_argument("--worker", metavar="COL", help="column of a long file that says who answered")
+    group.add_argument("--label", metavar="COL", help="column of a long file that holds the answer")
     group.add_argument("--id", metavar="COL", help="column that names the rows")
     group.add_argument("--truth", metavar="COL", help="column of true labels; for evaluation only")
     group.add_argument("--truth-file", metavar="FILE", help="second file of task and true label; for evaluation only")
@@ -68,6 +74,10 @@ def read_file(options: argparse.Namespace) -> Reading:
         learners=options.learner,
         ignore=options.ignore,
         missing=readers.DEFAULT if options.missing is None else options.missing,
+        worker=options.worker,
+        label=options.label,
+        delimiter=options.delimiter,
+        encoding=options.encoding,
     )
 
 

@@ -89,18 +89,20 @@ def load(source: Any) -> Raw:
     return Raw(name, data, None)
 
 
-def decode(raw: Raw) -> Text:
-    """Return the text of a file in UTF-8; refuse files that are not text."""
+def decode(raw: Raw, encoding: str | None = None) -> Text:
+    """Return the text of a file in UTF-8, from the encoding given or found; refuse files that are not text."""
     _refuse_foreign(raw)
+    if encoding is not None:
+        return _from_named(raw, encoding)
     data = raw.data
-    for mark, encoding in _MARKS:
+    for mark, marked in _MARKS:
         if data.startswith(mark):
-            return Text(_transcode(raw, encoding), encoding.upper())
+            return Text(_transcode(raw, marked), marked.upper())
     if data.startswith(codecs.BOM_UTF8):
         data = data[len(codecs.BOM_UTF8) :]
-        encoding = "UTF-8 with byte order mark"
+        name = "UTF-8 with byte order mark"
     else:
-        encoding = "UTF-8"
+        name = "UTF-8"
     if b"\0" in data:
         wide = _unmarked_utf16(data)
         if wide is None:
@@ -108,7 +110,28 @@ def decode(raw: Raw) -> Text:
         return Text(_transcode(raw, wide), wide.upper(), "The file has no byte order mark; UTF-16 was guessed.")
     _refuse_binary(raw.name, data)
     bad = _first_invalid_utf8(data)
-    return Text(data, encoding) if bad is None else _as_latin(data, line_at(data, bad))
+    return Text(data, name) if bad is None else _as_latin(data, line_at(data, bad))
+
+
+def _from_named(raw: Raw, encoding: str) -> Text:
+    """Return the text in the encoding that somebody named."""
+    try:
+        name = codecs.lookup(encoding).name
+        text = raw.data.decode(name)
+    except LookupError:
+        raise InputError(
+            f"There is no encoding {encoding[:40]!r}. Usual ones are utf-8, cp1252, latin-1 and utf-16."
+        ) from None
+    except UnicodeError as error:
+        at = f" (line {line_at(raw.data, error.start):,})" if isinstance(error, UnicodeDecodeError) else ""
+        raise InputError(
+            f"{raw.name} is not {encoding} text{at}. Choose another encoding, or let it be found."
+        ) from None
+    data = text.removeprefix("\ufeff").encode()
+    if b"\0" in data:
+        raise InputError(_nul_sentence(raw.name, data))
+    _refuse_binary(raw.name, data)
+    return Text(data, name.upper())
 
 
 _MARKS = (  # the longer marks first: UTF-32 begins like UTF-16

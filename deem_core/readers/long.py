@@ -58,8 +58,14 @@ class Names:
     n_merged: int
 
 
-def find_columns(columns: Sequence[str], id: str | None, truth: str | None) -> LongColumns | None:
-    """Return the roles of a long file's columns by their names, None if one is not there.
+def find_columns(
+    columns: Sequence[str],
+    id: str | None,
+    truth: str | None,
+    worker: str | None = None,
+    label: str | None = None,
+) -> LongColumns | None:
+    """Return the roles of a long file's columns, those not given by their names; None if one is not there.
 
     Where both `prediction` and `label` are there, the one whose name may mean the truth is the truth.
     """
@@ -67,11 +73,11 @@ def find_columns(columns: Sequence[str], id: str | None, truth: str | None) -> L
     def first(usual: Sequence[str], taken: set[str | None]) -> str | None:
         return next(iter(roles.matches((name for name in columns if name not in taken), usual)), None)
 
-    task = id or first(roles.TASK_NAMES, {truth})
-    worker = first(roles.WORKER_NAMES, {task, truth})
+    task = id or first(roles.TASK_NAMES, {truth, worker, label})
+    worker = worker or first(roles.WORKER_NAMES, {task, truth, label})
     answers = roles.matches((name for name in columns if name not in {task, worker, truth}), roles.LABEL_NAMES)
     plain = [name for name in answers if roles.simple(name) not in roles.TRUTH_NAMES]
-    label = next(iter(plain + answers), None)
+    label = label or next(iter(plain + answers), None)
     if task is None or worker is None or label is None:
         return None
     return LongColumns(task, worker, label, truth or first(roles.TRUTH_NAMES, {task, worker, label}))

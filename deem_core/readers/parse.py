@@ -23,6 +23,22 @@ DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "pipe"}
 
 MAX_COLUMNS = 5_000
 
+
+def delimiter_of(wish: str) -> str:
+    """Return a delimiter from itself or its name.
+
+    Raises
+    ------
+    InputError
+        If it is none of `DELIMITERS`.
+    """
+    named = {name: sign for sign, name in DELIMITERS.items()}
+    found = wish if wish in DELIMITERS else named.get(wish)
+    if found is None:
+        raise InputError(f"{wish[:20]!r} is not a delimiter; it is one of {', '.join(named)}.")
+    return found
+
+
 _SAMPLE_BYTES = 1 << 18
 _SAMPLE_RECORDS = 500
 _REPEATS_FROM = 50  # cells; with fewer it is too early to tell whether a column repeats itself
@@ -85,14 +101,14 @@ class Parsed:
     suspect_rows: tuple[int, ...]
 
 
-def parse(name: str, data: bytes) -> Parsed:
-    """Read delimited UTF-8 text; every cell stays text."""
+def parse(name: str, data: bytes, delimiter: str | None = None) -> Parsed:
+    """Read UTF-8 text with the delimiter given or found; every cell stays text."""
     if not data or data.isspace():
         raise InputError(f"{name} is blank: it holds only white space. Bring a file with a header and rows.")
     body, told = _cut(name, data)
     if not body.end:
         raise InputError(f"{name} is blank: it holds no header. Bring a file with a header and rows.")
-    delimiter = told or find_delimiter(body.data)
+    delimiter = delimiter or told or find_delimiter(body.data)
     records = [cells for _, cells in itertools.islice(_records(_head(body.data), delimiter), _SAMPLE_RECORDS)]
     header, *first = records or [next(_records(body.data, delimiter))[1]]
     if len(header) > MAX_COLUMNS:

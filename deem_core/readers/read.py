@@ -12,7 +12,7 @@ from deem_core.errors import InputError
 from deem_core.labels import DEFAULT, MissingRule, canonical_text
 from deem_core.memory import peak_bytes
 from deem_core.readers import long, roles, soft, wide
-from deem_core.readers.parse import DELIMITERS
+from deem_core.readers.parse import DELIMITERS, delimiter_of
 from deem_core.readers.report import Notebook, Report, listing, plural
 from deem_core.readers.request import Request
 from deem_core.readers.source import Source, open_source
@@ -52,6 +52,11 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     learners: Sequence[str] | None = None,
     ignore: Collection[str] = (),
     missing: MissingRule | Collection[str] = DEFAULT,
+    *,
+    worker: str | None = None,
+    label: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
 ) -> Reading:
     """Read votes from a CSV, TSV, semicolon or pipe file, gzip of these, or Parquet.
 
@@ -73,6 +78,13 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
         Columns or learners to leave out.
     missing : MissingRule or collection of str
         Spellings that mean "no vote"; a plain collection replaces the default ones and the -1 rule.
+    worker, label : str, optional
+        The columns of a long file that name who answered and the answer. Found by their names by default; naming
+        one says that the file is long.
+    delimiter : "comma", "tab", "semicolon" or "pipe", or the sign itself, optional
+        Between the cells of a text file. Found by default.
+    encoding : str, optional
+        Of a text file, such as "utf-8" or "cp1252". Found by default.
 
     Returns
     -------
@@ -89,15 +101,24 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     ignore = [ignore] if isinstance(ignore, str) else list(ignore)
     learners = [learners] if isinstance(learners, str) else learners
     notebook = Notebook()
-    source = open_source(path_or_buffer, notebook)
+    delimiter = None if delimiter is None else delimiter_of(delimiter)
+    source = open_source(path_or_buffer, notebook, delimiter=delimiter, encoding=encoding)
     _note_file(source, notebook)
-    votes, found = _read_layout(
-        Request(source, id, truth, learners, ignore, rule, notebook, truth_was_named=truth is not None), layout
-    )
+    request = Request(source, id, truth, learners, ignore, rule, notebook, truth is not None, worker, label)
+    votes, found = _read_layout(request, _long_if_named(request, layout))
     if truth_file is not None:
         votes = _with_truth_file(votes, truth_file, rule, notebook)
     _note_votes(votes, notebook)
     return Reading(votes, _report(found, source, votes, notebook), source)
+
+
+def _long_if_named(request: Request, layout: Layout) -> Layout:
+    """Return the layout to read by: long if one of its columns was named."""
+    if request.worker is None and request.label is None:
+        return layout
+    if layout in ("wide", "soft"):
+        raise InputError(f"A worker or label column belongs to a long file, and the layout is to be {layout}.")
+    return "long"
 
 
 def _read_layout(request: Request, layout: Layout) -> tuple[Votes, str]:
@@ -153,7 +174,7 @@ def _without_ignored(request: Request) -> list[str]:
 
 
 def _long_columns(request: Request, columns: Sequence[str], layout: Layout) -> long.LongColumns | None:
-    triplet = long.find_columns(columns, request.id, request.truth)
+    triplet = long.find_columns(columns, request.id, request.truth, request.worker, request.label)
     if layout == "auto":
         return triplet if long.looks_long(request.source, triplet) else None
     if triplet is None and len(columns) == 3 and request.id is None and request.truth is None:
@@ -210,16 +231,18 @@ def _only(columns: Sequence[str], learners: Sequence[str] | None, notebook: Note
 
 def _refuse_roles(request: Request, columns: Sequence[str]) -> None:
     """Refuse roles for columns that are not there, and two roles for one column."""
-    for role, name in (("id", request.id), ("truth", request.truth)):
-        if name is None:
-            continue
+    given = (("id", request.id), ("truth", request.truth), ("worker", request.worker), ("label", request.label))
+    named = [(role, name) for role, name in given if name is not None]
+    for role, name in named:
         roles.require(columns, [name], role)
         if name in (request.learners or ()):
             raise InputError(f"Column {name!r} cannot be both the {role} and a learner.")
     if both := set(request.ignore) & set(request.learners or ()):
         raise InputError(f"{min(both)!r} cannot be both a learner and ignored.")
-    if request.id is not None and request.id == request.truth:
-        raise InputError(f"Column {request.id!r} cannot be both the id and the truth.")
+    for at, (role, name) in enumerate(named):
+        for other, twin in named[at + 1 :]:
+            if name == twin:
+                raise InputError(f"Column {name!r} cannot be both the {role} and the {other}.")
 
 
 def _with_truth_file(votes: Votes, truth_file: Any, rule: MissingRule, notebook: Notebook) -> Votes:

@@ -25,6 +25,8 @@ class Request:
     rule: MissingRule
     notebook: Notebook
     truth_was_named: bool = False
+    worker: str | None = None
+    label: str | None = None
 
     @property
     def n_rows(self) -> int:

@@ -55,14 +55,14 @@ def plain_text(cells: pa.ChunkedArray) -> pa.ChunkedArray:
     return cells.cast(pa.string()) if pa.types.is_dictionary(cells.type) else cells
 
 
-def open_source(file: Any, notebook: Notebook) -> Source:
-    """Read a file into a table of text and check its header."""
+def open_source(file: Any, notebook: Notebook, *, delimiter: str | None = None, encoding: str | None = None) -> Source:
+    """Read a file into a table of text and check its header; what is not said about text files is found."""
     raw = decode.load(file)
     if raw.is_parquet:
         source = _from_parquet(raw, notebook)
     else:
-        text = decode.decode(raw)
-        parsed = parse.parse(raw.name, text.data)
+        text = decode.decode(raw, encoding)
+        parsed = parse.parse(raw.name, text.data, delimiter)
         names = _clean_header(raw.name, parsed.header, parsed.columns, notebook)
         table = pa.table(parsed.columns, names=names)
         source = Source(raw.name, table, parsed.header, text.encoding, parsed.delimiter, raw.compression)

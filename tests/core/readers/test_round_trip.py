@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pyarrow.csv
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from deem_core import Votes, tables
@@ -106,6 +106,7 @@ def test_soft_files_give_the_probabilities_back(made):
 @settings(deadline=None, max_examples=50)
 def test_delimiters_and_encodings_do_not_matter(made, delimiter, encoding):
     text = tables.wide_table(made).to_pandas().to_csv(index=False, sep=delimiter)
+    assume(not any(sign in text for sign in ",;\t|" if sign != delimiter))  # a name may look like two columns
     same(read_votes(text.encode(encoding), layout="wide", learners=made.learners), made)
 
 
