@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from deem_core.errors import InputError
-from deem_core.sampler import step_size
+from deem_core.step_size import step_size
 from deem_core.votes import Votes
 
 ROWS_PER_UNIT = 10
@@ -79,6 +81,20 @@ class TrainConfig:
     backend: str = knob("auto", "PyTorch is the only one so far", choices=("auto", "torch"))
     random_state: int | None = knob(None, "a number makes the run repeatable", low=0, high=2**32 - 1)
     allow_few_learners: bool = knob(False, "below three learners the labels are not identifiable")
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> TrainConfig:
+        """Return the configuration of some settings by name.
+
+        Raises
+        ------
+        InputError
+            If one is unknown or out of its bounds.
+        """
+        known = [item.name for item in fields(cls)]
+        if unknown := sorted(set(settings) - set(known)):
+            raise InputError(f"There is no setting {unknown[0]!r}; there are {', '.join(known)}.")
+        return cls(**settings)
 
     def __post_init__(self) -> None:
         """Check every setting against its bounds."""
@@ -191,7 +207,7 @@ def _check(name: str, value: Any, kind: Any, rule: Any) -> None:
             raise InputError(f"{name} must have a value.")
         return
     if rule["choices"]:
-        if value not in rule["choices"]:
+        if re.sub(r"^cuda:\d{1,3}$", "cuda", str(value)) not in rule["choices"]:  # one of several GPUs by number
             raise InputError(f"{name} is {value!r}; it must be one of {', '.join(rule['choices'])}.")
         return
     if str(kind).startswith("bool"):

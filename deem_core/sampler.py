@@ -20,11 +20,9 @@ from torch import Generator, Tensor
 
 from deem_core.activations import log_softmax
 from deem_core.model import Model, potential_and_gradient
+from deem_core.step_size import step_size
 
 Kind = Literal["dmala", "dula", "gwg"]
-
-MOVED_SHARE = 0.03
-"""Share of sites that a proposal moves where the energy is flat; 0.01 to 0.06 have worked."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +60,6 @@ class Point:
     codes: Tensor
     potential: Tensor
     log_q: Tensor
-
-
-def step_size(n_classes: int, moved_share: float = MOVED_SHARE) -> float:
-    """Return α such that a flat energy moves a given share ρ of the sites: 1/α = ln(K−1) + ln((1−ρ)/ρ)."""
-    return 1 / (math.log(n_classes - 1) + math.log((1 - moved_share) / moved_share))
 
 
 @torch.no_grad()

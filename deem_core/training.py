@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from deem_core.config import TrainConfig
+from deem_core.errors import InputError
 from deem_core.model import Model, free_and_expected_energy, free_energy, initialise, posterior
 from deem_core.records import Record
 from deem_core.sampler import Chain, Kind, sample
@@ -266,9 +267,21 @@ class Trainer:
 
 
 def pick_device(wish: str) -> torch.device:
-    """Return the device to train on; "auto" takes CUDA, then Apple's GPU, then the CPU."""
+    """Return the device to train on; "auto" takes CUDA, then Apple's GPU, then the CPU.
+
+    Raises
+    ------
+    InputError
+        If there is no such device here.
+    """
     if wish != "auto":
-        return torch.device(wish)
+        device = torch.device(wish)
+        missing = (device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count()) or (
+            device.type == "mps" and not torch.backends.mps.is_available()
+        )
+        if missing:
+            raise InputError(f"There is no device {wish!r} on this machine. Choose another one, or auto.")
+        return device
     if torch.cuda.is_available():
         return torch.device("cuda")
     return torch.device("mps" if torch.backends.mps.is_available() else "cpu")

@@ -42,7 +42,7 @@ def kappa_and_rows(votes: Votes, rng: np.random.Generator, max_rows: int) -> tup
     if len(rows) > max_rows:
         rows = np.sort(rng.choice(rows, max_rows, replace=False))
     codes = votes.codes[rows].astype(np.int64)  # (b, d)
-    ranked = _Ranked.of(codes)
+    ranked = Ranked.of(codes)
     cast = (codes != NO_VOTE).astype(np.float32)
     common = np.rint(cast.T @ cast).astype(np.int64)  # each such row holds a third vote, so that m is never missing
     columns = np.ascontiguousarray(codes.T)
@@ -63,7 +63,7 @@ def kappa_and_rows(votes: Votes, rng: np.random.Generator, max_rows: int) -> tup
 
 
 @dataclass(frozen=True)
-class _Ranked:
+class Ranked:
     """The three classes with most votes in every row, enough to know the winner after any two votes are removed.
 
     Only the classes of the removed votes lose one, so of the three at least one loses nothing and still beats
@@ -76,7 +76,7 @@ class _Ranked:
     classes: NDArray[np.int64]  # (3, b), -2 where a row has fewer classes: equal to no vote, not even a missing one
 
     @classmethod
-    def of(cls, codes: NDArray[np.int64]) -> _Ranked:
+    def of(cls, codes: NDArray[np.int64]) -> Ranked:
         """Rank (b, d) codes: sort every row and give the end of each run of equal votes its score."""
         b, d = codes.shape
         unit = 1 << int(codes.max(initial=1) + 1).bit_length()

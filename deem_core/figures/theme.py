@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import plotly.graph_objects as go
+from plotly.colors import sample_colorscale
 
 ThemeName = Literal["light", "dark"]
+
+FAINTEST = 0.22
+"""Place on the scale from which a thin line can be seen against the background."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +26,14 @@ class Theme:
         One colour per class, far apart from each other, as many as `MOST_CLASSES`.
     rest : str
         For all other classes together.
+    accent : str
+        For data of a single kind.
+    selected : str
+        For the one that was picked out of many; far from the scale.
+    good, bad : str
+        For what is better or worse than a reference; told apart by the colour-blind too (blue-green and orange-red).
+    scale : tuple of str
+        From the least to the most, evenly spaced; lightness alone tells the order, so that hue does not matter.
     """
 
     background: str
@@ -28,6 +41,21 @@ class Theme:
     grid: str
     classes: tuple[str, ...]
     rest: str
+    accent: str
+    selected: str
+    good: str
+    bad: str
+    scale: tuple[str, ...]
+
+    def colour_scale(self) -> list[list[float | str]]:
+        """Return the scale as Plotly wants it: pairs of place and colour."""
+        return [[place / (len(self.scale) - 1), colour] for place, colour in enumerate(self.scale)]
+
+    def line_colours(self, n: int) -> list[str]:
+        """Return colours of n ordered lines, from faint to strong; the end of the scale that fades away is left out."""
+        places = np.linspace(FAINTEST, 1, n) if n > 1 else [0.6]
+        colours: list[str] = sample_colorscale(self.colour_scale(), list(places))
+        return colours
 
     def template(self) -> go.layout.Template:
         """Return the look of everything that is not data.
@@ -64,6 +92,11 @@ THEMES: dict[ThemeName, Theme] = {
             "#91a7ff",
         ),
         rest="#adb5bd",
+        accent="#3b5bdb",
+        selected="#e8590c",
+        good="#128a74",
+        bad="#d9480f",
+        scale=("#f3f5fd", "#c3cffa", "#8ba0f3", "#5572e3", "#3149b8", "#1b2a78"),
     ),
     "dark": Theme(
         background="#12151e",
@@ -82,6 +115,11 @@ THEMES: dict[ThemeName, Theme] = {
             "#bac8ff",
         ),
         rest="#6c757d",
+        accent="#748ffc",
+        selected="#ff922b",
+        good="#35c4a6",
+        bad="#ff8a4c",
+        scale=("#1a2136", "#26346a", "#3850ad", "#5f7df0", "#9db1ff", "#e3e9ff"),
     ),
 }
 

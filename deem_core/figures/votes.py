@@ -9,10 +9,9 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from deem_core.figures.bars import MOST_LEARNERS, bar_layout, shown_of
+from deem_core.figures.names import bar_names, safe, short
 from deem_core.figures.theme import MOST_CLASSES, theme_of
-
-MOST_LEARNERS = 40
-"""Bars that fit on a screen with their names."""
 
 
 def votes_per_class(
@@ -48,29 +47,24 @@ def votes_per_class(
     colours = theme_of(theme)
     order, axis_title = _order(np.asarray(counts).sum(axis=1), max_learners)
     shown = np.asarray(counts)[order]
-    names = _bar_names([learners[j] for j in order])
+    all_names = bar_names(learners)
+    names = [all_names[j] for j in order]
     total = np.maximum(shown.sum(axis=1), 1)
     figure = go.Figure()
     for label, votes, colour in _series(shown, classes, min(max_classes, MOST_CLASSES), colours.classes, colours.rest):
         figure.add_bar(
-            name=_short(label),
+            name=short(label),
             y=names,
             x=votes,
             orientation="h",
             marker={"color": colour, "line": {"width": 0}},
             customdata=np.stack([votes / total, total], axis=1),
-            hovertemplate=f"<b>%{{y}}</b><br>class {_safe(label)}: %{{x:,}} of %{{customdata[1]:,}} votes"
+            hovertemplate=f"<b>%{{y}}</b><br>class {safe(label)}: %{{x:,}} of %{{customdata[1]:,}} votes"
             "<br>%{customdata[0]:.1%} of its votes<extra></extra>",
         )
-    bar = 30 if len(names) <= 15 else 18  # pixels
     figure.update_layout(
-        template=colours.template(),
+        bar_layout(colours, len(names), axis_title),
         barmode="stack",
-        bargap=0.28,
-        height=150 + bar * len(names),
-        margin={"l": 8, "r": 12, "t": 8, "b": 8},
-        dragmode=False,
-        hovermode="closest",
         legend={
             "title": {"text": "class", "side": "left"},
             "orientation": "h",
@@ -81,14 +75,6 @@ def votes_per_class(
             "yanchor": "bottom",
         },
         xaxis={"title": "votes cast (number of rows)", "tickformat": ",~d", "fixedrange": True, "automargin": True},
-        yaxis={
-            "title": axis_title,
-            "type": "category",
-            "autorange": "reversed",
-            "fixedrange": True,
-            "automargin": True,
-            "showgrid": False,
-        },
     )
     return figure
 
@@ -100,9 +86,7 @@ def _order(totals: NDArray[np.integer[Any]], most: int) -> tuple[NDArray[np.intp
     if uneven:
         order = np.argsort(-totals, kind="stable")
     title = "learner, busiest first" if uneven else "learner"
-    if len(order) > most:
-        title = f"{title} ({most} of {len(order):,})"
-    return order[:most], title
+    return order[:most], shown_of(title, most, len(order))
 
 
 def _series(
@@ -116,18 +100,3 @@ def _series(
     series = [(labels[k], counts[:, k], palette[i]) for i, k in enumerate(frequent)]
     others = np.delete(counts, frequent, axis=1)
     return [*series, (f"{others.shape[1]:,} others", others.sum(axis=1), rest)]
-
-
-def _bar_names(learners: Sequence[str]) -> list[str]:
-    """Return short names that still tell the learners apart."""
-    short = [_short(name) for name in learners]
-    return [name if short.count(name) == 1 else f"{name} ({position})" for position, name in enumerate(short, start=1)]
-
-
-def _short(name: str, most: int = 18) -> str:
-    return _safe(name if len(name) <= most else f"{name[: most - 1]}…")
-
-
-def _safe(name: str) -> str:
-    """Return a name that Plotly does not take for HTML or a template."""
-    return name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("%{", "% {")

@@ -1,0 +1,230 @@
+"""Pictures of agreement: who votes with whom, and how many agree on a row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike, NDArray
+
+from deem_core.diagnostics.agreement import SHARE_BINS, RowAgreement
+from deem_core.figures.names import bar_names, hover_names
+from deem_core.figures.theme import theme_of
+
+MOST_LABELS = 40
+"""Names along the side of a heatmap; of more learners, every second or third is named."""
+
+MOST_WRITTEN = 12
+"""Learners up to which the numbers are written into the cells."""
+
+
+def agreement_heatmap(
+    agreement: NDArray[np.floating[Any]],
+    learners: Sequence[str],
+    *,
+    order: ArrayLike | None = None,
+    common: NDArray[np.integer[Any]] | None = None,
+    theme: str | None = "light",
+) -> go.Figure:
+    """Draw how often each pair of learners votes the same.
+
+    The diagonal is left blank: that everyone agrees with themselves would only eat up the colours. So is a pair
+    without a number.
+
+    Parameters
+    ----------
+    agreement : (d, d) array
+        Shares; NaN where a pair has too few common rows (`PairAgreement.share`).
+    learners : sequence of d str
+    order : (d,) array of int, optional
+        In which the learners are drawn (`PairAgreement.order`); as given by default.
+    common : (d, d) array of int, optional
+        Rows in which both voted, for the hover text.
+    theme : "light" or "dark"
+    """
+    colours = theme_of(theme)
+    d = len(learners)
+    at = np.arange(d) if order is None else np.asarray(order, np.intp)
+    share = np.asarray(agreement, np.float64)[np.ix_(at, at)]
+    rows = None if common is None else np.asarray(common)[np.ix_(at, at)]
+    drawn = np.where(np.eye(d, dtype=bool), np.nan, share)
+    low, high = _range(drawn)
+    position = list(range(d))
+    figure = go.Figure(
+        go.Heatmap(
+            z=drawn,
+            x=position,
+            y=position,
+            zmin=low,
+            zmax=high,
+            colorscale=colours.colour_scale(),
+            xgap=1 if d <= MOST_LABELS else 0,
+            ygap=1 if d <= MOST_LABELS else 0,
+            texttemplate="%{z:.0%}" if d <= MOST_WRITTEN else None,
+            customdata=_pair_texts(share, rows, hover_names([learners[j] for j in at])),
+            hovertemplate="%{customdata}<extra></extra>",
+            colorbar={
+                "title": {"text": "share of rows with the same vote", "side": "right"},
+                "tickformat": ".0%",
+                "thickness": 14,
+                "outlinewidth": 0,
+            },
+        )
+    )
+    step = math.ceil(d / MOST_LABELS)
+    all_names = bar_names(learners)
+    names = [all_names[j] for j in at]
+    axis = {
+        "tickmode": "array",
+        "tickvals": position[::step],
+        "ticktext": names[::step],
+        "tickfont": {"size": 12 if d <= 20 else 10},
+        "range": [-0.5, d - 0.5],
+        "constrain": "domain",
+        "showgrid": False,
+        "zeroline": False,
+        "fixedrange": True,
+        "automargin": True,
+        "ticks": "",
+    }
+    title = "learner" if step == 1 else f"learner (one in {step} is named)"
+    return figure.update_layout(
+        template=colours.template(),
+        plot_bgcolor=colours.grid,
+        height=int(np.clip(34 * d, 300, 640)) + 160,
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        dragmode=False,
+        xaxis={**axis, "title": {"text": title, "standoff": 12}, "tickangle": _angle(names)},
+        yaxis={
+            **axis,
+            "title": {"text": title, "standoff": 12},
+            "range": [d - 0.5, -0.5],
+            "scaleanchor": "x",
+            "constraintoward": "top",
+        },
+    )
+
+
+def agreement_histogram(
+    rows: RowAgreement, *, by: Literal["size", "share"] | None = None, theme: str | None = "light"
+) -> go.Figure:
+    """Draw on how many rows how many learners agree; the unanimous rows stand out.
+
+    Parameters
+    ----------
+    rows : RowAgreement
+        From `deem_core.diagnostics.agreement.row_agreement`.
+    by : "size" or "share", optional
+        Size of the winning group in learners, or its share of the votes cast; by default the size where everyone
+        voted on every row, and the share elsewhere.
+    theme : "light" or "dark"
+    """
+    colours = theme_of(theme)
+    if by is None:
+        by = "size" if rows.complete else "share"
+    counts, ticks, texts, title = _sizes(rows) if by == "size" else _shares(rows)
+    total = max(int(counts.sum()), 1)
+    palette = [colours.accent] * len(counts)
+    if by == "share" or rows.complete:
+        palette[-1] = colours.good
+    figure = go.Figure(
+        go.Bar(
+            x=list(range(len(counts))),
+            y=counts,
+            marker={"color": palette, "line": {"width": 0}},
+            customdata=[
+                [text, f"{n:,} rows ({n / total:.1%})"] for text, n in zip(texts, counts.tolist(), strict=True)
+            ],
+            hovertemplate="<b>%{customdata[0]}</b><br>%{customdata[1]}<extra></extra>",
+        )
+    )
+    step = math.ceil(len(ticks) / 20)
+    chosen = list(range(len(ticks) - 1, -1, -step))[::-1]  # from the end, so that "all" is always named
+    return figure.update_layout(
+        template=colours.template(),
+        height=320,
+        bargap=0.15,
+        margin={"l": 8, "r": 12, "t": 8, "b": 8},
+        dragmode=False,
+        hovermode="closest",
+        xaxis={
+            "title": title,
+            "tickmode": "array",
+            "tickvals": chosen,
+            "ticktext": [ticks[k] for k in chosen],
+            "showgrid": False,
+            "zeroline": False,
+            "fixedrange": True,
+            "automargin": True,
+        },
+        yaxis={"title": "rows (number)", "tickformat": ",~d", "fixedrange": True, "automargin": True},
+    )
+
+
+def _angle(names: Sequence[str]) -> int:
+    """Return how names must be turned to stand under their columns."""
+    if len(names) * max(map(len, names)) <= 60:  # letters in the width of the picture
+        return 0
+    return -50 if len(names) <= 20 else -90
+
+
+def _range(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Return where the colours begin and end: the values' range, widened to steps of 5 %."""
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return 0.0, 1.0
+    low, high = math.floor(known.min() * 20) / 20, math.ceil(known.max() * 20) / 20
+    return (low, high) if high - low >= 0.1 else (max(high - 0.1, 0.0), max(high, 0.1))
+
+
+def _pair_texts(
+    share: NDArray[np.float64], common: NDArray[np.integer[Any]] | None, names: Sequence[str]
+) -> list[list[str]]:
+    """Return what is said of each pair, (d, d)."""
+
+    def text(i: int, j: int) -> str:
+        if i == j:
+            return f"<b>{names[i]}</b>"
+        pair = f"<b>{names[i]}</b><br><b>{names[j]}</b><br>"
+        if math.isnan(share[i, j]):
+            return f"{pair}too few rows in common" + ("" if common is None else f" ({common[i, j]:,})")
+        rows = "the rows with both votes" if common is None else f"{common[i, j]:,} common rows"
+        return f"{pair}same vote on {share[i, j]:.1%} of {rows}"
+
+    return [[text(i, j) for j in range(len(names))] for i in range(len(names))]
+
+
+def _sizes(rows: RowAgreement) -> tuple[NDArray[np.int64], list[str], list[str], str]:
+    """Return counts, tick names, hover names and the axis title, by learners that agree."""
+    first = 0 if rows.n_silent else 1
+    sizes = range(first, len(rows.by_size))
+    d = sizes[-1]
+
+    def text(size: int) -> str:
+        if size == 0:
+            return "no votes"
+        if size == 1:
+            return "no two learners agree" if d > 1 else "one vote"
+        return f"all {d:,} learners agree" if size == d else f"{size:,} of {d:,} learners agree"
+
+    ticks = [f"all {d:,}" if size == d and d > 1 else f"{size:,}" for size in sizes]
+    return (
+        rows.by_size[first:],
+        ticks,
+        [text(size) for size in sizes],
+        "learners that agree (size of the winning group)",
+    )
+
+
+def _shares(rows: RowAgreement) -> tuple[NDArray[np.int64], list[str], list[str], str]:
+    """Return the same by share of the votes cast, from the first bin in use."""
+    used = np.flatnonzero(rows.by_share)
+    first = min(int(used[0]), SHARE_BINS - 1) if len(used) else 0
+    width = 100 // SHARE_BINS
+    ends = [width * (k + 1) for k in range(first, SHARE_BINS)]
+    ticks = [f"{end - width}–{end} %" for end in ends] + ["all"]
+    texts = [f"{end - width} to {end} % of the votes agree" for end in ends] + ["all votes agree"]
+    return rows.by_share[first:], ticks, texts, "votes that agree (share of the votes cast in the row, two or more)"
