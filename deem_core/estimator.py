@@ -8,14 +8,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from deem_core.config import TrainConfig
-from deem_core.control import Control
+from deem_core.config import AUTO, TrainConfig
+from deem_core.control import Control, Saved
 from deem_core.copies import GuardPlan, Reduction, guard
 from deem_core.diagnostics.health import RestartHealth, survivors_suffice
 from deem_core.errors import InputError
@@ -23,6 +23,7 @@ from deem_core.fitting import Fit, Part, Progress, Watcher, fit_restarts, traini
 from deem_core.fuser import Fuser
 from deem_core.likelihood import fit_exact
 from deem_core.records import Record
+from deem_core.sweeping import Sweep, sweep
 from deem_core.training import pick_device
 from deem_core.votes import Votes
 
@@ -52,6 +53,8 @@ momentum, l1, l2, init_scale, activation, early_stop, near_copies, device, backe
     history_ : list of Record
     restarts_ : list of dict
         seed, kept, reason, share_ratio and agreement of each restart, and the training it belongs to.
+    sweep_ : Sweep or None
+        What ``learning_rate="auto"`` was chosen by.
     class_map_ : (kept restarts, K) array
         Class of each hidden state, by the Hungarian algorithm against the majority vote of the training rows.
     near_copies_ : GuardPlan
@@ -136,6 +139,7 @@ momentum, l1, l2, init_scale, activation, early_stop, near_copies, device, backe
         rng = np.random.default_rng(self.seed_)
         self.near_copies_: GuardPlan = guard(votes, config.near_copies, rng)  # type: ignore[arg-type]
         plan = self.near_copies_
+        config, why = self._choose_rate(votes, config, control or Control())
         tables = [plan.base, *([plan.hedge] if plan.hedge is not None else [])]
         with training_pool(pick_device(config.device)) as pool, ThreadPoolExecutor(len(tables)) as waiting:
 
@@ -144,6 +148,8 @@ momentum, l1, l2, init_scale, activation, early_stop, near_copies, device, backe
 
             fits = list(waiting.map(fit_one, range(len(tables))))
         self._keep(fits)
+        if why:
+            self.settings_["learning_rate"]["reason"] = why
         self.reduction_ = plan.base
         self.device_ = str(pick_device(config.device))
         return self._finish(votes, begun)
@@ -155,6 +161,21 @@ momentum, l1, l2, init_scale, activation, early_stop, near_copies, device, backe
         config = TrainConfig(**wished)
         self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
         return config
+
+    def _choose_rate(self, votes: Votes, config: TrainConfig, control: Control) -> tuple[TrainConfig, str]:
+        """Return the configuration with its learning rate chosen by a sweep if it is "auto", and why."""
+        self.sweep_: Sweep | None = None
+        if config.learning_rate != AUTO:
+            return config, ""
+        config = replace(config, learning_rate=None)
+        self.sweep_ = _swept(votes, replace(config, updates=None, epochs=None, random_state=self.seed_), control)
+        chosen = self.sweep_.recommendation
+        if chosen.learning_rate is None:
+            self.warnings_.append(
+                f"No learning rate was safe in the sweep, so the default one was used. {chosen.why} {chosen.to_try}"
+            )
+            return config, "the default, because the sweep found no rate that is safe"
+        return replace(config, learning_rate=chosen.learning_rate), f"chosen by a sweep: {chosen.why}"
 
     def _fit_one(
         self,
@@ -289,8 +310,22 @@ class IRBM(DEEM):
         if not found.converged:
             self.warnings_.append(f"The likelihood was still rising after {found.iterations} iterations.")
         self.history_, self.restarts_ = [], []
+        self.sweep_ = None
         self.device_ = "cpu"
         return self._finish(votes, begun)
+
+
+def _swept(votes: Votes, config: TrainConfig, control: Control) -> Sweep:
+    """Return a sweep of the default rates; one that was finished before is taken from where it was kept."""
+    saved = control.load("sweep")
+    if saved is not None:
+        return Sweep.from_dict(saved.notes)
+    step = "Choosing the learning rate"
+    control.tell(step, 0.0)
+    found = sweep(votes, watch=lambda seen: control.tell(step, seen.share), control=control, **vars(config))
+    control.check()
+    control.save("sweep", Saved({}, found.to_dict()))
+    return found
 
 
 def _reasons(health: Sequence[RestartHealth]) -> str:

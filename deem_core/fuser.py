@@ -19,8 +19,6 @@ from deem_core.distinct import distinct_rows
 from deem_core.errors import InputError
 from deem_core.votes import NO_VOTE, Votes
 
-MIN_LEARNERS = 3
-
 
 class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """What DEEM and the iRBM share: prediction, scoring, saving."""
@@ -115,14 +113,7 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     # ------------------------------------------------------------------ for fit
 
     def _begin(self, X: Any, allow_few: bool) -> Votes:
-        votes = inputs.as_votes(X).without_truth()
-        if votes.n_learners < MIN_LEARNERS and not allow_few:
-            raise InputError(
-                f"{votes.n_learners} learners are too few: with fewer than three, who is right cannot be told from the "
-                "votes alone (the model is not identifiable). Add learners, or pass allow_few_learners=True."
-            )
-        if not votes.votes_per_row.any():
-            raise InputError("There is no vote to learn from: every vote is missing.")
+        votes = inputs.votes_to_learn_from(X, allow_few)
         self.classes_, self.learners_ = votes.classes, votes.learners
         self.n_features_in_ = votes.n_learners
         self.n_rows_ = votes.n_rows

@@ -14,6 +14,9 @@ from deem_core.coding import key_of
 from deem_core.errors import InputError
 from deem_core.votes import NO_VOTE, Votes
 
+MIN_LEARNERS = 3
+"""With fewer, who is right cannot be told from the votes alone."""
+
 
 @dataclass(frozen=True)
 class Recoded:
@@ -59,6 +62,31 @@ def as_votes(X: Any) -> Votes:
     if np.ndim(X) == 3:
         return Votes.from_soft(X)
     return Votes.from_labels(X)
+
+
+def votes_to_learn_from(X: Any, allow_few: bool = False) -> Votes:
+    """Return votes without their truth, in which there is something to learn.
+
+    Parameters
+    ----------
+    X : Votes, frame or array
+    allow_few : bool
+        Whether fewer than `MIN_LEARNERS` learners are accepted.
+
+    Raises
+    ------
+    InputError
+        If learners are too few or nobody voted.
+    """
+    votes = as_votes(X).without_truth()
+    if votes.n_learners < MIN_LEARNERS and not allow_few:
+        raise InputError(
+            f"{votes.n_learners} learners are too few: with fewer than three, who is right cannot be told from the "
+            "votes alone (the model is not identifiable). Add learners, or pass allow_few_learners=True."
+        )
+    if not votes.votes_per_row.any():
+        raise InputError("There is no vote to learn from: every vote is missing.")
+    return votes
 
 
 def recode(X: Any, learners: Sequence[str], classes: NDArray[Any]) -> Recoded:

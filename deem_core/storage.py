@@ -20,6 +20,7 @@ from deem_core.files import whole_file
 from deem_core.fitting import Part
 from deem_core.model import Model
 from deem_core.records import Record
+from deem_core.sweeping import Sweep
 
 FORMAT = "deem-studio-model"
 VERSION = 1
@@ -58,6 +59,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         "hedge": None if plan.hedge is None else _reduction(plan.hedge),
         "findings": list(plan.sentences),
         "history": [record.to_dict() for record in estimator.history_],
+        "sweep": None if estimator.sweep_ is None else estimator.sweep_.to_dict(),
         **{name: getattr(estimator, name) for name in _PLAIN},
         **{name: getattr(estimator, name) for name in ("log_likelihood_", "n_iter_") if hasattr(estimator, name)},
     }
@@ -99,6 +101,8 @@ def _rebuild(header: dict[str, Any], tensors: dict[str, torch.Tensor], kinds: Ma
     cliques = tuple(Clique(tuple(item["learners"]), item["kappa"], item["kind"]) for item in header["cliques"])
     estimator.near_copies_ = GuardPlan(cliques, estimator.reduction_, hedge, tuple(header["findings"]))
     estimator.history_ = [Record.from_dict(item) for item in header["history"]]
+    sweep = header.get("sweep")
+    estimator.sweep_ = None if sweep is None else Sweep.from_dict(sweep)
     estimator.class_map_ = estimator.parts_[0].maps if estimator.parts_ else np.zeros((0, shape[1]), np.intp)
     for name in (*_PLAIN, "log_likelihood_", "n_iter_"):
         if name in header:

@@ -1,0 +1,160 @@
+"""Verdicts to a recommendation: which rate, or which depth, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from deem_core.guidance.curves import RISE
+from deem_core.guidance.verdicts import Floats, Verdict
+
+SAFETY = 4.0
+"""How far below the first rate that fails the recommended one stays, where it can."""
+
+DEPTH_GAIN = 0.1
+"""A further layer must take away this share of the dependence between units to be worth its time."""
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """Which candidate to take, and why.
+
+    Attributes
+    ----------
+    kind : str
+        "recommended"; "best available" if none qualifies but some are not rejected; "no rate is safe".
+    index : int or None
+        Its position; None only if no rate is safe.
+    learning_rate : float or None
+    n_layers : int or None
+    why : str
+    to_try : str
+        What to do for a better answer; empty if there is nothing to improve.
+    """
+
+    kind: Literal["recommended", "best available", "no rate is safe"]
+    index: int | None
+    learning_rate: float | None
+    n_layers: int | None
+    why: str
+    to_try: str
+
+
+NOTHING = Recommendation(
+    "no rate is safe", None, None, None, "Nothing has been measured yet.", "Let the sweep run for longer."
+)
+
+
+def recommend(verdicts: Sequence[Verdict]) -> tuple[tuple[Verdict, ...], Recommendation]:
+    """Return the verdicts, the chosen one marked as recommended, and the recommendation.
+
+    Large rates label best but lie close to failure (paper). So: the largest usable rate that is at least `SAFETY`
+    times below the edge, the first rejected rate above a usable one; the smallest usable rate if there is none so
+    low, or no edge; else the rate that is not rejected and came back furthest; else no rate is safe.
+    """
+    verdicts = tuple(verdicts)
+    order = sorted(range(len(verdicts)), key=lambda r: verdicts[r].learning_rate)
+    usable = [r for r in order if verdicts[r].kind == "usable"]
+    if not usable:
+        return verdicts, _second_best(verdicts, order)
+    above = order[order.index(usable[0]) :]
+    edge = next((verdicts[r].learning_rate for r in above if verdicts[r].rejected), None)
+    low = [] if edge is None else [r for r in usable if SAFETY * verdicts[r].learning_rate <= edge * (1 + 1e-9)]
+    best = low[-1] if low else usable[0]
+    chosen = verdicts[best]
+    place = (
+        f"the largest usable rate at least {SAFETY:g} times below {edge:g}, where training fails"
+        if low
+        else "the smallest usable rate"
+    )
+    why = (
+        f"{chosen.learning_rate:g} is {place}; its gap between data and samples dips, comes back "
+        f"({max(chosen.numbers.recovery, 0):.0%}) and stays, with no class lost and no energy rising."
+    )
+    marked = tuple(replace(v, kind="recommended") if r == best else v for r, v in enumerate(verdicts))
+    return marked, Recommendation("recommended", best, chosen.learning_rate, chosen.n_layers, why, "")
+
+
+def unlucky_start(verdicts: Sequence[Verdict]) -> bool:
+    """Return whether classes died at most rates although no energy rose: the fault of the start, not of the rates."""
+    calm = [v for v in verdicts if v.numbers.records and max(v.numbers.rise_positive, v.numbers.rise_negative) <= RISE]
+    return 2 * sum(v.kind == "class died" for v in calm) > len(calm)
+
+
+def _second_best(verdicts: Sequence[Verdict], order: Sequence[int]) -> Recommendation:
+    known = [r for r in order if verdicts[r].numbers.records]
+    safe = [r for r in known if not verdicts[r].rejected]
+    if not known:
+        return NOTHING
+    if not safe:
+        lowest = verdicts[order[0]].learning_rate
+        why = f"Every rate from {lowest:g} on was rejected: {verdicts[order[0]].reason}"
+        to_try = (
+            f"Try rates well below {lowest:g}, a larger batch, or fewer layers; until then the majority vote or "
+            "Dawid-Skene is the safer answer."
+        )
+        return Recommendation("no rate is safe", None, None, None, why, to_try)
+    best = max(safe, key=lambda r: (verdicts[r].numbers.recovery, -r))
+    chosen = verdicts[best]
+    why = (
+        f"No rate has settled; {chosen.learning_rate:g} is not rejected and came back furthest "
+        f"({max(chosen.numbers.recovery, 0):.0%} of the way)."
+    )
+    larger = best == order[-1]
+    to_try = (
+        f"Add rates above {chosen.learning_rate:g}." if larger else "Sweep with more updates, or with rates in between."
+    )
+    return Recommendation("best available", best, chosen.learning_rate, chosen.n_layers, why, to_try)
+
+
+def recommend_depth(verdicts: Sequence[Verdict], dependence: Floats) -> tuple[tuple[Verdict, ...], Recommendation]:
+    """Return a verdict and a sentence per depth, and the depth to take.
+
+    One layer to begin with, more while dependence falls and no class dies (paper, training insights).
+
+    Parameters
+    ----------
+    verdicts : sequence of R Verdict
+        Of one rate at several depths.
+    dependence : (R,)
+        Mean conditional mutual information between the units after the last layer, given the fused label; NaN if
+        unknown.
+    """
+    order = sorted(range(len(verdicts)), key=lambda r: verdicts[r].n_layers)
+    if not any(verdict.numbers.records for verdict in verdicts):
+        return tuple(verdicts), NOTHING
+    safe = [r for r in order if verdicts[r].numbers.records and not verdicts[r].rejected]
+    if not safe:
+        why = f"Every depth was rejected at this learning rate: {verdicts[order[0]].reason}"
+        to_try = "Sweep the learning rates at one layer first, then the depths at the rate that it recommends."
+        return tuple(verdicts), Recommendation("no rate is safe", None, None, None, why, to_try)
+    best = next((r for r in safe if verdicts[r].n_layers >= 1), safe[-1])
+    why = f"{_layers(verdicts[best])} is where to begin, and no class died."
+    for r in safe[safe.index(best) + 1 :]:
+        if dependence[r] < (1 - DEPTH_GAIN) * dependence[best]:
+            fall = 1 - dependence[r] / dependence[best]
+            why = (
+                f"{_layers(verdicts[r])}: the further layer takes away {fall:.0%} of the dependence, and no class died."
+            )
+            best = r
+        else:
+            why += f" {_layers(verdicts[r])} would not take away a further {DEPTH_GAIN:.0%} of the dependence."
+            break
+    judged = []
+    for r, verdict in enumerate(verdicts):
+        if verdict.rejected or not verdict.numbers.records:
+            judged.append(verdict)
+            continue
+        left = f"{dependence[r]:.3f} nats" if np.isfinite(dependence[r]) else "an unknown amount"
+        reason = f"No class died; {left} of dependence are left between its units once the label is known."
+        judged.append(replace(verdict, kind="recommended" if r == best else "usable", reason=reason))
+    chosen = verdicts[best]
+    return tuple(judged), Recommendation("recommended", best, chosen.learning_rate, chosen.n_layers, why, "")
+
+
+def _layers(verdict: Verdict) -> str:
+    count = {0: "No layer", 1: "One layer", 2: "Two layers", 3: "Three layers"}
+    return count.get(verdict.n_layers, f"{verdict.n_layers} layers")

@@ -1,0 +1,110 @@
+"""Measuring a model in training: energies of data and of samples, and class shares, on the same rows every time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from deem_core.align import class_map
+from deem_core.config import TrainConfig
+from deem_core.diagnostics.health import share_ratio
+from deem_core.model import Model, free_and_expected_energy, posterior
+from deem_core.sampler import Kind, sample
+from deem_core.votes import Votes
+
+MEASURED_ROWS = (2_000, 10_000)
+"""At least (if there are so many) and at most this many rows are measured."""
+
+ROWS_PER_CLASS = 100
+"""Rows to measure for each class, between these bounds, so that class shares mean something."""
+
+MOST_CELLS = 4_000_000
+"""Rows × learners × classes of one measurement, which bounds its cost where classes are many."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What one model looks like.
+
+    Attributes
+    ----------
+    positive, negative : float
+        Mean free energy F of the measured rows, and of chains of the training's sampler that start from them.
+    energy_positive, energy_negative : float
+        The same of E at the expected label.
+    acceptance, moved : float
+        Health of the sampler.
+    shares : (K,)
+        Predicted class shares, aligned with the majority vote.
+    share_ratio : float
+        What the worst class keeps of its majority-vote share; see `deem_core.diagnostics.health.share_ratio`.
+    """
+
+    positive: float
+    negative: float
+    energy_positive: float
+    energy_negative: float
+    acceptance: float
+    moved: float
+    shares: NDArray[np.float64]
+    share_ratio: float
+
+    @property
+    def finite(self) -> bool:
+        """Whether both energies are finite numbers."""
+        return bool(np.isfinite([self.positive, self.negative]).all())
+
+
+class Measure:
+    """The rows, evenly spread over the table, that every model of a sweep is measured on.
+
+    The chains of every measurement use the same random numbers: models that are equal measure equal, and curves
+    differ by their models alone.
+    """
+
+    def __init__(self, votes: Votes, seed: int, device: torch.device) -> None:
+        most = min(max(ROWS_PER_CLASS * votes.n_classes, MEASURED_ROWS[0]), MEASURED_ROWS[1])
+        most = min(most, max(MOST_CELLS // (votes.n_learners * votes.n_classes), 500), votes.n_rows)
+        rows = np.unique(np.linspace(0, votes.n_rows - 1, most).astype(np.intp))
+        self.majority = votes.majority_vote.codes[rows]
+        self.n_classes = votes.n_classes
+        self.codes = torch.tensor(votes.codes[rows], device=device).to(torch.int64).unsqueeze(0)  # (1, m, d)
+        self.seed, self.device = seed, device
+
+    @property
+    def n_rows(self) -> int:
+        """Rows measured."""
+        return self.codes.shape[1]
+
+    @property
+    def majority_shares(self) -> NDArray[np.float64]:
+        """Class shares by majority vote on the measured rows, (K,)."""
+        return np.asarray(np.bincount(self.majority, minlength=self.n_classes) / max(self.n_rows, 1))
+
+    @torch.no_grad()
+    def __call__(self, model: Model, config: TrainConfig) -> Look:
+        """Look at one model (R = 1)."""
+        generator = torch.Generator(self.device).manual_seed(self.seed)
+        kind: Kind = config.sampler  # type: ignore[assignment]  # checked by TrainConfig
+        chain = sample(model, self.codes, config.sampler_steps, generator, kind=kind, alpha=config.step_size)
+        free, expected = free_and_expected_energy(model, torch.cat([self.codes, chain.codes], dim=1))
+        up, down, energy_up, energy_down = (
+            float(part.double().mean())
+            for both in (free[0], expected[0])
+            for part in (both[: self.n_rows], both[self.n_rows :])
+        )
+        labels = posterior(model, self.codes)[0].argmax(-1).cpu().numpy()
+        labels = class_map(labels, self.majority, self.n_classes)[labels]
+        return Look(
+            positive=up,
+            negative=down,
+            energy_positive=energy_up,
+            energy_negative=energy_down,
+            acceptance=float(chain.acceptance[0]),
+            moved=float(chain.moved[0]),
+            shares=np.bincount(labels, minlength=self.n_classes) / max(self.n_rows, 1),
+            share_ratio=share_ratio(labels, self.majority, self.n_classes),
+        )
