@@ -11,9 +11,6 @@ from plotly.colors import sample_colorscale
 
 ThemeName = Literal["light", "dark"]
 
-FAINTEST = 0.22
-"""Place on the scale from which a thin line can be seen against the background."""
-
 
 @dataclass(frozen=True)
 class Theme:
@@ -34,6 +31,8 @@ class Theme:
         For what is better or worse than a reference; told apart by the colour-blind too (blue-green and orange-red).
     scale : tuple of str
         From the least to the most, evenly spaced; lightness alone tells the order, so that hue does not matter.
+    faintest : float
+        Place on the scale from which a thin line can be seen against the background.
     """
 
     background: str
@@ -46,6 +45,7 @@ class Theme:
     good: str
     bad: str
     scale: tuple[str, ...]
+    faintest: float
 
     def colour_scale(self) -> list[list[float | str]]:
         """Return the scale as Plotly wants it: pairs of place and colour."""
@@ -53,7 +53,7 @@ class Theme:
 
     def line_colours(self, n: int) -> list[str]:
         """Return colours of n ordered lines, from faint to strong; the end of the scale that fades away is left out."""
-        places = np.linspace(FAINTEST, 1, n) if n > 1 else [0.6]
+        places = np.linspace(self.faintest, 1, n) if n > 1 else [0.6]
         colours: list[str] = sample_colorscale(self.colour_scale(), list(places))
         return colours
 
@@ -62,15 +62,17 @@ class Theme:
 
         It is a template rather than part of the layout, so that a page with a theme of its own may overrule it.
         """
-        axis = {"gridcolor": self.grid, "zerolinecolor": self.grid, "linecolor": self.grid}
+        title = {"font": {"size": 13}}
+        axis = {"gridcolor": self.grid, "zerolinecolor": self.grid, "linecolor": self.grid, "title": title}
         return go.layout.Template(
+            data={"heatmap": [{"colorbar": {"title": title}}]},
             layout={
                 "font": {"color": self.text, "size": 13},
                 "paper_bgcolor": self.background,
                 "plot_bgcolor": self.background,
                 "xaxis": axis,
                 "yaxis": axis,
-            }
+            },
         )
 
 
@@ -97,6 +99,7 @@ THEMES: dict[ThemeName, Theme] = {
         good="#128a74",
         bad="#d9480f",
         scale=("#f3f5fd", "#c3cffa", "#8ba0f3", "#5572e3", "#3149b8", "#1b2a78"),
+        faintest=0.22,
     ),
     "dark": Theme(
         background="#12151e",
@@ -120,6 +123,7 @@ THEMES: dict[ThemeName, Theme] = {
         good="#35c4a6",
         bad="#ff8a4c",
         scale=("#1a2136", "#26346a", "#3850ad", "#5f7df0", "#9db1ff", "#e3e9ff"),
+        faintest=0.36,
     ),
 }
 

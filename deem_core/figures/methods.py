@@ -1,0 +1,127 @@
+"""Pictures that compare answers: methods by accuracy, and restarts by their agreement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike
+
+from deem_core.figures.agreement import agreement_heatmap
+from deem_core.figures.bars import bar_layout
+from deem_core.figures.names import bar_names, hover_names, short
+from deem_core.figures.panels import picture_of_nothing
+from deem_core.figures.theme import theme_of
+
+
+def accuracy_intervals(
+    names: Sequence[str],
+    values: ArrayLike,
+    lows: ArrayLike,
+    highs: ArrayLike,
+    *,
+    highlight: str | None = None,
+    reference: str | None = None,
+    theme: str | None = "light",
+) -> go.Figure:
+    """Draw the accuracy of each method as a dot with its interval, the best first (evaluation only).
+
+    Parameters
+    ----------
+    names : sequence of M str
+    values, lows, highs : (M,) array
+        Accuracies and the ends of their intervals, as fractions; a method without a value is not drawn.
+    highlight : str, optional
+        The method that stands out.
+    reference : str, optional
+        The method whose value is a line across the picture, such as majority vote.
+    theme : "light" or "dark"
+    """
+    colours = theme_of(theme)
+    value, low, high = (np.asarray(numbers, np.float64) for numbers in (values, lows, highs))
+    known = np.flatnonzero(np.isfinite(value))
+    if not len(known):
+        return picture_of_nothing(colours, "No accuracies to show: they need rows with known truth.")
+    order = known[np.argsort(-value[known], kind="stable")]
+    low, high = np.fmin(low, value), np.fmax(high, value)  # no interval where its ends are NaN
+    axis_names, hover = bar_names(names, most=28), hover_names(names)
+    palette = [colours.selected if names[m] == highlight else colours.accent for m in order]
+    figure = go.Figure()
+    for m, colour in zip(order.tolist(), palette, strict=True):  # error bars have one colour per trace
+        figure.add_scatter(
+            x=[value[m]],
+            y=[axis_names[m]],
+            mode="markers",
+            marker={"size": 11, "color": colour},
+            error_x={
+                "type": "data",
+                "array": [high[m] - value[m]],
+                "arrayminus": [value[m] - low[m]],
+                "color": colour,
+                "thickness": 2,
+                "width": 5,
+            },
+            customdata=[[hover[m], f"{value[m]:.2%} right", f"95 % interval {low[m]:.2%} to {high[m]:.2%}"]],
+            hovertemplate="<b>%{customdata[0]}</b><br>%{customdata[1]}<br>%{customdata[2]}<extra></extra>",
+            showlegend=False,
+        )
+    ends = [float(low[order].min()), float(high[order].max())]
+    pad = max(0.06 * (ends[1] - ends[0]), 0.005)
+    figure.update_layout(
+        bar_layout(colours, len(order), "method, best first"),
+        height=130 + 30 * len(order),
+        xaxis={
+            "title": "accuracy (share of rows that are right)",
+            "tickformat": ".1%" if ends[1] - ends[0] < 0.05 else ".0%",
+            "range": [max(ends[0] - pad, -0.005), min(ends[1] + pad, 1.005)],
+            "zeroline": False,
+            "fixedrange": True,
+            "automargin": True,
+        },
+    )
+    figure.update_yaxes(showgrid=True, categoryorder="array", categoryarray=[axis_names[m] for m in order])
+    at = list(names).index(reference) if reference is not None and reference in names else None
+    if at is not None and np.isfinite(value[at]):
+        figure.add_vline(
+            x=value[at],
+            line={"color": colours.text, "width": 1.3, "dash": "dash"},
+            opacity=0.75,
+            layer="below",
+            annotation={"text": short(names[at], 28), "yanchor": "bottom", "xanchor": "center", "y": 1},
+        )
+        figure.update_layout(margin={"t": 30})
+    return figure
+
+
+def restart_agreement(agreement: ArrayLike, *, theme: str | None = "light") -> go.Figure:
+    """Draw on which share of the rows each pair of restarts gives the same label.
+
+    Parameters
+    ----------
+    agreement : (R, R) array
+        Shares; NaN for a restart that failed. The diagonal is not drawn.
+    theme : "light" or "dark"
+    """
+    share = np.asarray(agreement, np.float64)
+    names = [f"restart {r + 1}" for r in range(len(share))]
+    if len(share) < 2:
+        return picture_of_nothing(theme_of(theme), "One restart has no other to agree with.")
+    figure = agreement_heatmap(share, names, theme=theme)
+    figure.update_traces(
+        customdata=[
+            [_pair(names[r], names[s], share[r, s]) if r != s else f"<b>{names[r]}</b>" for s in range(len(names))]
+            for r in range(len(names))
+        ],
+        colorbar={"title": {"text": "share of rows with the same label"}},
+    )
+    return figure.update_layout(
+        height=int(np.clip(34 * len(share), 140, 640)) + 110,
+        xaxis={"title": {"text": "restart"}},
+        yaxis={"title": {"text": "restart"}, "scaleanchor": False},
+    )
+
+
+def _pair(one: str, other: str, share: float) -> str:
+    said = f"same label on {share:.2%} of the rows" if np.isfinite(share) else "one of them failed"
+    return f"<b>{one}</b><br><b>{other}</b><br>{said}"
