@@ -1,0 +1,119 @@
+"""Datasets: a stored file of votes, how to read it, and its truth if there is one."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from deem_core import readers
+from deem_core.errors import InputError
+from deem_core.readers import Reading
+from deem_core.runs.private import checked_digest, read_json, read_private
+
+READING = ("layout", "id", "truth", "learners", "ignore", "missing", "worker", "label", "delimiter", "encoding")
+"""What can be said about how to read a file; see `deem_core.readers.read`."""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A file of votes as it is to be read.
+
+    Attributes
+    ----------
+    id : str
+        32 hex digits that follow from name, contents and reading.
+    name : str
+        File name, for people.
+    data : str
+        Content hash of the file.
+    truth_name, truth : str, optional
+        The same of a second file with true labels; for evaluation only.
+    reading : dict
+        Options of `deem_core.readers.read` that were given, as plain values.
+    created : float
+        Unix seconds.
+    """
+
+    id: str
+    name: str
+    data: str
+    truth_name: str | None
+    truth: str | None
+    reading: dict[str, Any]
+    created: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)
+
+    def inputs(self) -> dict[str, Any]:
+        """Return what a run needs to know to read it again."""
+        return {name: value for name, value in asdict(self).items() if name not in ("id", "created")}
+
+
+def dataset_id(name: str, data: str, truth: str | None, reading: Mapping[str, Any]) -> str:
+    """Return the id of a dataset."""
+    canonical = json.dumps([name, data, truth, reading], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()[:32]
+
+
+def load_dataset(path: Path) -> Dataset | None:
+    """Return the dataset whose record this is; None if it is not there or damaged."""
+    content = read_json(path)
+    try:
+        found = None if content is None else Dataset(**content)
+        if found is None or found.id != path.stem:
+            return None
+        checked_digest(found.data)
+        if found.truth is not None:
+            checked_digest(found.truth)
+        return found if isinstance(found.reading, dict) and isinstance(found.created, (int, float)) else None
+    except (TypeError, InputError):
+        return None
+
+
+def plain_reading(reading: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return reading options as plain values; those that are None are not given.
+
+    Raises
+    ------
+    InputError
+        If there is an option that readers do not know, or a value that is not text or a list of texts.
+    """
+    made: dict[str, Any] = {}
+    for name, value in (reading or {}).items():
+        if name not in READING:
+            raise InputError(f"There is no reading option {name!r}; there are {', '.join(READING)}.")
+        if value is None:
+            continue
+        many = name in ("learners", "ignore", "missing")
+        texts = [value] if isinstance(value, str) else list(value)
+        if not all(isinstance(text, str) for text in texts) or (not many and not isinstance(value, str)):
+            raise InputError(f"The reading option {name!r} must be {'a list of texts' if many else 'a text'}.")
+        made[name] = texts if many else value
+    return made
+
+
+def read_stored(
+    data: Path, name: str, truth: Path | None, truth_name: str | None, reading: Mapping[str, Any]
+) -> Reading:
+    """Read stored files by their options; messages call the files by their own names."""
+    return readers.read(
+        _named(data, name),
+        truth_file=None if truth is None else _named(truth, truth_name or "truth"),
+        **plain_reading(reading),
+    )
+
+
+def _named(path: Path, name: str) -> io.BytesIO:
+    try:
+        stream = io.BytesIO(read_private(path))
+    except OSError as error:
+        raise InputError(f"{name} cannot be read from the workspace: {error.strerror or error}.") from None
+    stream.name = name  # readers take the name of an open file
+    return stream

@@ -1,0 +1,137 @@
+"""Private files: what a workspace keeps is its owner's alone, is written whole, and is never behind a link."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, BinaryIO
+
+from deem_core.errors import InputError
+from deem_core.files import whole_file
+
+_RUN_ID = re.compile(r"[0-9a-f]{32}")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+def checked_id(text: object, what: str) -> str:
+    """Return the id of a run or dataset; anything but 32 hexadecimal digits is refused before it touches the disk."""
+    if isinstance(text, str) and _RUN_ID.fullmatch(text):
+        return text
+    raise InputError(f"{str(text)[:80]!r} is not the id of a {what}: that is 32 digits of 0–9 and a–f.")
+
+
+def is_id(text: str) -> bool:
+    """Return whether this could be the id of a run or dataset."""
+    return _RUN_ID.fullmatch(text) is not None
+
+
+def checked_digest(text: object) -> str:
+    """Return the content hash of an input; anything but 64 hexadecimal digits is refused."""
+    if isinstance(text, str) and _DIGEST.fullmatch(text):
+        return text
+    raise InputError(f"{str(text)[:80]!r} is not the content hash of an input: that is 64 digits of 0–9 and a–f.")
+
+
+def is_plain(path: Path) -> bool:
+    """Return whether no part of an absolute path is a link, so that it leads where it says."""
+    return os.path.realpath(path) == str(path)
+
+
+def make_folder(path: Path) -> Path:
+    """Make a folder that only its owner may enter, with the ones above it; return it."""
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except FileExistsError:
+        raise InputError(f"{str(path)!r} is in the way: a folder is needed there. Move it elsewhere.") from None
+    except OSError as error:
+        raise InputError(f"The folder {str(path)!r} cannot be made: {error.strerror or error}.") from None
+    return path
+
+
+@contextmanager
+def private_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
+    """Open a file of the owner's for writing that takes its name only once everything is in it.
+
+    Parameters
+    ----------
+    path : Path
+    durable : bool
+        Whether it must survive a power cut from the moment it has its name.
+
+    Raises
+    ------
+    InputError
+        If the disk refuses, or the path leads through a link.
+    """
+    refuse_links(path)
+    with whole_file(path) as stream:
+        if sys.platform != "win32":
+            os.fchmod(stream.fileno(), 0o600)
+        yield stream
+        stream.flush()
+        if durable:
+            os.fsync(stream.fileno())
+
+
+def write_private_json(content: Any, path: Path, *, durable: bool = False) -> None:
+    """Write plain, finite values as JSON."""
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    with private_file(path, durable=durable) as stream:
+        stream.write(f"{text}\n".encode(errors="backslashreplace"))
+
+
+def open_private(path: Path, flags: int) -> int:
+    """Open a file of the owner's, made if need be, and return its descriptor; links are not followed."""
+    refuse_links(path)
+    return os.open(path, flags | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0), 0o600)
+
+
+def read_private(path: Path) -> bytes:
+    """Return what is in a file that is not behind a link.
+
+    Raises
+    ------
+    OSError
+        If there is none.
+    """
+    with open_to_read(path) as stream:
+        return stream.read()
+
+
+def open_to_read(path: Path) -> IO[bytes]:
+    """Open a file that is not behind a link."""
+    if not is_plain(path):
+        raise OSError(errno.ELOOP, "A link leads elsewhere", str(path))
+    return path.open("rb")
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """Return the object in a JSON file; None if it is not there or damaged."""
+    try:
+        content = json.loads(read_private(path))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def refuse_links(path: Path) -> None:
+    """Refuse a path that leads through a link: nothing outside the workspace is written on behalf of an id."""
+    if not is_plain(path):
+        raise InputError(f"{str(path)!r} leads elsewhere by a link; the workspace holds no links. Remove it.")
+
+
+def no_room(error: BaseException) -> bool:
+    """Return whether an error, or what caused it, is a full disk or quota."""
+    full = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.errno in full:
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return False

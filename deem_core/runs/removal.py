@@ -1,0 +1,166 @@
+"""Removal: what goes when runs and datasets are deleted, said before it is done."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deem_core.errors import InputError
+from deem_core.runs.run import Run
+
+if TYPE_CHECKING:
+    from deem_core.runs.dataset import Dataset
+    from deem_core.runs.workspace import Workspace
+
+_TRASH = ".deleted-"
+
+
+@dataclass(frozen=True)
+class Removal:
+    """What a deletion takes away.
+
+    Attributes
+    ----------
+    what : list of str
+        One line for each thing.
+    bytes : int
+        Space that it frees.
+    """
+
+    what: list[str]
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A deletion that was thought through.
+
+    Attributes
+    ----------
+    runs : list of Run
+    dataset : Dataset, optional
+    files : list of Path
+        The record of the dataset.
+    inputs : list of Path
+        Stored inputs that nothing else uses.
+    """
+
+    runs: list[Run]
+    dataset: Dataset | None
+    files: list[Path]
+    inputs: list[Path]
+
+    def told(self) -> Removal:
+        """Return the plan in words."""
+        what = [] if self.dataset is None else [f"dataset {self.dataset.name}"]
+        what += [in_words(run) for run in self.runs]
+        if self.inputs:
+            s = "s" if len(self.inputs) > 1 else ""
+            what.append(f"{len(self.inputs)} stored input file{s} that nothing else uses")
+        size = sum(folder_bytes(run.path) for run in self.runs) + sum(map(file_bytes, [*self.files, *self.inputs]))
+        return Removal(what, size)
+
+    def carry_out(self) -> None:
+        """Delete; refused if a run is going on."""
+        for run in self.runs:
+            if run.is_active() or run.is_attended():
+                raise InputError(f"The {in_words(run)} is still going on; cancel it before you delete it.")
+        for run in self.runs:
+            delete_folder(run.path)
+        for path in [*self.files, *self.inputs]:
+            path.unlink(missing_ok=True)
+
+
+def plan(workspace: Workspace, runs: list[Run], dataset: Dataset | None = None) -> Plan:
+    """Return what goes with some runs and, if given, the dataset that they are of."""
+    doomed = {run.id for run in runs}
+    going = _digests(runs, [] if dataset is None else [dataset])
+    staying = _digests(
+        (run for run in workspace.runs() if run.id not in doomed),
+        (other for other in workspace.datasets() if dataset is None or other.id != dataset.id),
+    )
+    inputs = []
+    for digest in sorted(going - staying):
+        with suppress(InputError):  # it is gone already
+            inputs.append(workspace.input(digest))
+    files = [] if dataset is None else [workspace.root / "datasets" / f"{dataset.id}.json"]
+    return Plan(runs, dataset, files, inputs)
+
+
+def _digests(runs: Iterable[Run], datasets: Iterable[Dataset]) -> set[str]:
+    used = {digest for run in runs for digest in digests_of(run.spec)}
+    return used | {digest for dataset in datasets for digest in (dataset.data, dataset.truth) if digest is not None}
+
+
+def folder_bytes(folder: Path) -> int:
+    """Return the size of all files in a folder, links not followed."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                total += os.lstat(os.path.join(place, name)).st_size
+    return total
+
+
+def file_bytes(path: Path) -> int:
+    """Return the size of a file, 0 if it is not there."""
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0
+
+
+def in_words(run: Run) -> str:
+    """Return a run in a line."""
+    title = f" “{run.title}”" if run.title else ""
+    words = f"{run.kind} run {run.id}{title} on {run.spec['inputs'].get('name', 'a deleted dataset')}"
+    return "".join(character if character.isprintable() else "?" for character in words)
+
+
+def digests_of(spec: dict[str, Any]) -> set[str]:
+    """Return the inputs that a run uses."""
+    named = [spec["inputs"].get("data"), spec["inputs"].get("truth"), spec["config"].get("model")]
+    return {digest for digest in named if isinstance(digest, str)}
+
+
+def delete_folder(folder: Path) -> None:
+    """Delete a run's folder; it is gone for everyone at once, and a deletion cut short is finished by the next."""
+    doomed = folder.with_name(f"{_TRASH}{secrets.token_hex(8)}")
+    try:
+        folder.rename(doomed)
+    except FileNotFoundError:  # someone else was quicker
+        return
+    except OSError as error:
+        raise InputError(f"{str(folder)!r} cannot be deleted: {error.strerror or error}.") from None
+    for trash in folder.parent.glob(f"{_TRASH}*"):
+        shutil.rmtree(trash, ignore_errors=True)
+
+
+def outdated(runs: Sequence[Run], older_than: timedelta | None, keep_last: int | None, now: float) -> list[Run]:
+    """Return the ended runs that are older than an age and not among the last so many.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        Newest first.
+    older_than : timedelta, optional
+        None asks for no age.
+    keep_last : int, optional
+        None keeps none for being recent.
+    now : float
+        Unix seconds.
+    """
+    if older_than is None and keep_last is None:
+        raise InputError("Say which runs to keep: the last so many, those younger than an age, or both.")
+    if keep_last is not None and keep_last < 0:
+        raise InputError(f"{keep_last} runs cannot be kept; give 0 or more.")
+    ended = [run for run in runs[keep_last or 0 :] if not run.is_active()]
+    latest = now if older_than is None else now - older_than.total_seconds()
+    return [run for run in ended if run.created <= latest]

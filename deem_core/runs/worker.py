@@ -1,0 +1,169 @@
+"""The worker: a process that does the work of one run, when it is its turn, and is gone."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+from deem_core.control import Stopped
+from deem_core.errors import DeemError, InputError
+from deem_core.runs.alive import Worker
+from deem_core.runs.checkpoint import FolderControl
+from deem_core.runs.desk import Desk, clear_results
+from deem_core.runs.job import Job
+from deem_core.runs.kinds import KINDS
+from deem_core.runs.private import is_id, is_plain, no_room, read_json, write_private_json
+from deem_core.runs.queue import POLL_SECONDS, Ticket, device_of
+from deem_core.runs.removal import in_words
+from deem_core.runs.run import CHECKPOINT, Run
+from deem_core.runs.state import CANCEL, WORKER, State, worker_of
+from deem_core.runs.workspace import FORMAT, MARK, Workspace
+
+PATIENCE_SECONDS = 1.2
+"""How long the work may take to end by itself once it was asked to."""
+
+NICENESS = 15
+
+_log = logging.getLogger(__name__)
+
+
+def work(folder: str | os.PathLike[str]) -> State:
+    """Do the work of a waiting run and return how it ended; whatever becomes of it is in the run's state.
+
+    Raises
+    ------
+    InputError
+        If the folder is not a run of a workspace, or the run does not wait to be worked on.
+    """
+    workspace, run = find(folder)
+    os.umask(0o077)
+    _step_back()
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
+    ticket, device = _claim(workspace, run)
+    try:
+        _attend(workspace, run, ticket, device)
+    finally:
+        ticket.give_back()
+    return run.state()
+
+
+def find(folder: str | os.PathLike[str]) -> tuple[Workspace, Run]:
+    """Return the run in a folder and its workspace.
+
+    Raises
+    ------
+    InputError
+        If it is not a run of a workspace.
+    """
+    path = Path(os.path.abspath(folder))
+    root = path.parent.parent
+    mark = read_json(Path(os.path.realpath(root)) / MARK) or {}
+    if path.parent.name == "runs" and is_id(path.name) and mark.get("format") == FORMAT:
+        workspace = Workspace(root)
+        path = workspace.root / "runs" / path.name
+        run = Run.load(path)
+        if run is not None and is_plain(path):
+            return workspace, run
+    raise InputError(f"{os.fspath(folder)!r} is not a run of a workspace; python -m deem_core runs lists them.")
+
+
+def _claim(workspace: Workspace, run: Run) -> tuple[Ticket, str]:
+    """Become the one who works on a run, and take a place in the queue."""
+    me = Worker.me()
+    with workspace.queue.lock():
+        other = worker_of(run.path)
+        if other is not None and other.alive and not other.is_same(me):
+            raise InputError(f"The {in_words(run)} is being worked on already.")
+        state = run.state()
+        if state.state != "queued":
+            raise InputError(f"The {in_words(run)} is {state.state}; only waiting runs can be worked on.")
+        write_private_json(me.to_dict(), run.path / WORKER)
+        device = device_of(run.kind, run.config)
+        return workspace.queue.take(device, run.id, me), device
+
+
+def _attend(workspace: Workspace, run: Run, ticket: Ticket, device: str) -> None:
+    """Wait, work, and say how it ended."""
+    desk, stop = Desk(run), threading.Event()
+    control = FolderControl(run.path / CHECKPOINT, stop)
+    over = threading.Event()
+    watching = threading.Thread(
+        target=_watch, args=(run.path / CANCEL, desk, stop, over), kwargs={"leave": ticket.give_back}, daemon=True
+    )
+    watching.start()
+    try:
+        clear_results(run.path)
+
+        def pause(others: int) -> None:
+            desk.wait(others)
+            control.check()
+            stop.wait(POLL_SECONDS)
+
+        workspace.queue.wait(ticket, device, pause)
+        control.check()
+        desk.begin(device)
+        _log.info("Begun: %s, with seed %s.", in_words(run), run.spec["seed"])
+        if run.kind not in KINDS:
+            raise InputError(f"This version of DEEM Studio cannot do runs of the kind {run.kind!r}.")
+        KINDS[run.kind](Job(workspace, run, desk, control))
+        control.check()
+        desk.end("done")
+        _log.info("Done.")
+    except Stopped:
+        desk.end("cancelled")
+        _log.info("Cancelled.")
+    except BaseException as error:  # whatever it is, whoever waits for the run must be told
+        _fail(desk, error)
+    finally:
+        over.set()
+
+
+def _fail(desk: Desk, error: BaseException) -> None:
+    if no_room(error):
+        reason = "The disk is full: the results could not be written. Free some space and resume the run."
+    elif isinstance(error, DeemError):
+        reason = " ".join(str(error).splitlines())
+    elif isinstance(error, MemoryError) or "out of memory" in str(error):
+        reason = "There was not enough memory: try a smaller batch, fewer rows, or another device."
+    elif isinstance(error, KeyboardInterrupt):
+        reason = "The worker was interrupted."
+    else:
+        _log.error("An unexpected error", exc_info=error)
+        reason = f"An unexpected error ({type(error).__name__}); the log of the run says more."
+    desk.end("failed", reason)
+
+
+def _watch(
+    cancel: Path, desk: Desk, stop: threading.Event, over: threading.Event, *, leave: Callable[[], None]
+) -> None:
+    """Look for the wish to cancel; end the process if the work does not end by itself in time."""
+    asked = None
+    while not over.wait(POLL_SECONDS):
+        with suppress(DeemError):  # if the disk refuses, the work itself will find out and say so
+            desk.flush()
+        if asked is None and os.path.lexists(cancel):
+            asked = time.monotonic()
+            stop.set()
+        if asked is not None and time.monotonic() - asked > PATIENCE_SECONDS and desk.end("cancelled"):
+            leave()
+            os._exit(0)
+
+
+def _step_back() -> None:
+    """Let whoever sits before the machine come first."""
+    process = psutil.Process()
+    try:
+        if sys.platform == "win32":
+            process.nice(psutil.BELOW_NORMAL_PRIORITY_CLASS)
+        else:
+            process.nice(max(NICENESS, int(process.nice())))
+    except (psutil.Error, OSError):
+        _log.info("The priority could not be lowered.")

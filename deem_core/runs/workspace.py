@@ -1,0 +1,315 @@
+"""The workspace: inputs, datasets and runs of a user, in one folder."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import secrets
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from deem_core import __version__
+from deem_core.errors import InputError
+from deem_core.readers import Reading
+from deem_core.runs import removal
+from deem_core.runs.alive import Worker
+from deem_core.runs.dataset import Dataset, dataset_id, load_dataset, plain_reading, read_stored
+from deem_core.runs.inputs import Data, Inputs
+from deem_core.runs.private import checked_id, is_id, is_plain, make_folder, open_private, read_json, write_private_json
+from deem_core.runs.queue import Queue, device_of
+from deem_core.runs.removal import Removal
+from deem_core.runs.run import BALLAST, CHECKPOINT, PROGRESS, SPEC, Run
+from deem_core.runs.spawn import spawn
+from deem_core.runs.state import CANCEL, WORKER, State, worker_of, write_state
+
+KINDS = ("sweep", "train", "compare", "apply")
+
+MARK = "workspace.json"
+FORMAT = "deem-studio-workspace"
+
+BALLAST_BYTES = 1 << 16
+"""Space that a run holds so that it can still say that the disk is full."""
+
+_LEAVING_SECONDS = 5.0  # how long a worker that has said its last word may take to end
+
+
+class Workspace:
+    """A folder of the user's that holds inputs, datasets and runs.
+
+    Parameters
+    ----------
+    path : path, optional
+        By default ``$DEEM_HOME``, else the folder for data of this user.
+
+    Attributes
+    ----------
+    root : Path
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+        chosen = path or os.environ.get("DEEM_HOME") or platformdirs.user_data_path("deem-studio")
+        self.root = Path(os.path.realpath(os.path.expanduser(chosen)))
+        make_folder(self.root)
+        for name in ("inputs", "datasets", "runs", "queue"):
+            folder = make_folder(self.root / name)
+            if not is_plain(folder):
+                raise InputError(f"{str(folder)!r} is a link; the workspace holds no links. Remove it.")
+        if read_json(self.root / MARK) is None:
+            write_private_json({"format": FORMAT, "version": 1}, self.root / MARK)
+        self.inputs = Inputs(self.root / "inputs")
+        self.queue = Queue(self.root / "queue")
+
+    # ------------------------------------------------------------------ inputs and datasets
+
+    def store(self, source: Data) -> str:
+        """Keep a file, bytes or an open file once, and return the SHA-256 of its content (64 hex digits)."""
+        return self.inputs.store(source)
+
+    def input(self, digest: str) -> Path:
+        """Return where an input is; InputError if there is none."""
+        return self.inputs.path(digest)
+
+    def add_dataset(
+        self,
+        name: str,
+        data: Data,
+        *,
+        truth: tuple[str, Data] | None = None,
+        reading: Mapping[str, Any] | None = None,
+    ) -> Dataset:
+        """Store a file of votes, with a second one of true labels if there is one, and how to read them."""
+        options = plain_reading(reading)
+        kept = None if truth is None else (truth[0], self.store(truth[1]))
+        return self._keep_dataset(name, self.store(data), kept, options)
+
+    def vary_dataset(
+        self,
+        dataset: Dataset,
+        *,
+        reading: Mapping[str, Any] | None = None,
+        truth: tuple[str, Data] | None = None,
+    ) -> Dataset:
+        """Return the same file read otherwise, or with another truth: a dataset of its own. None leaves as it was."""
+        options = dataset.reading if reading is None else plain_reading(reading)
+        kept = (dataset.truth_name or "truth", dataset.truth) if dataset.truth is not None else None
+        kept = kept if truth is None else (truth[0], self.store(truth[1]))
+        return self._keep_dataset(dataset.name, dataset.data, kept, options)
+
+    def _keep_dataset(self, name: str, data: str, truth: tuple[str, str] | None, reading: dict[str, Any]) -> Dataset:
+        truth_name, truth_digest = truth or (None, None)
+        own_id = dataset_id(name, data, truth_digest, reading)
+        path = self.root / "datasets" / f"{own_id}.json"
+        made = load_dataset(path)
+        if made is None or made.truth_name != truth_name:
+            made = Dataset(own_id, name, data, truth_name, truth_digest, reading, time.time())
+            write_private_json(made.to_dict(), path, durable=True)
+        return made
+
+    def dataset(self, id: str) -> Dataset:
+        """Return a dataset; InputError if there is none."""
+        found = load_dataset(self.root / "datasets" / f"{checked_id(id, 'dataset')}.json")
+        if found is None:
+            raise InputError(f"There is no dataset {id} in the workspace: it was deleted. Bring the file again.")
+        return found
+
+    def datasets(self) -> list[Dataset]:
+        """Return all datasets, newest first; damaged records are skipped."""
+        paths = (path for path in (self.root / "datasets").glob("*.json") if is_id(path.stem))
+        found = [dataset for path in paths if (dataset := load_dataset(path)) is not None]
+        return sorted(found, key=lambda dataset: (dataset.created, dataset.id), reverse=True)
+
+    def read(self, dataset: Dataset) -> Reading:
+        """Read a dataset as it says."""
+        return self.read_inputs(dataset.inputs())
+
+    def read_inputs(self, inputs: Mapping[str, Any]) -> Reading:
+        """Read the inputs of a dataset or of the spec of a run."""
+        truth = inputs.get("truth")
+        return read_stored(
+            self.input(inputs["data"]),
+            inputs["name"],
+            None if truth is None else self.input(truth),
+            inputs.get("truth_name"),
+            inputs["reading"],
+        )
+
+    # ------------------------------------------------------------------ runs
+
+    def new_run(self, kind: str, dataset: Dataset, config: Mapping[str, Any], *, title: str = "") -> Run:
+        """Make a run that waits to be started.
+
+        Parameters
+        ----------
+        kind : "sweep", "train", "compare" or "apply"
+        dataset : Dataset
+        config : mapping
+            Settings of the kind, plain JSON values. ``random_state`` is the seed; without it one is drawn.
+        title : str
+            For people.
+        """
+        if kind not in KINDS:
+            raise InputError(f"There are no runs of the kind {kind!r}; there are {', '.join(KINDS)}.")
+        try:
+            plain = json.loads(json.dumps(dict(config), allow_nan=False))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"The settings of a run must be plain, finite values: {error}.") from None
+        for digest in removal.digests_of({"inputs": dataset.inputs(), "config": plain}):
+            self.input(digest)
+        device_of(kind, plain)
+        seed, now = plain.get("random_state"), time.time()
+        spec = {
+            "id": secrets.token_hex(16),
+            "kind": kind,
+            "title": str(title),
+            "dataset": dataset.id,
+            "created": now,
+            "inputs": dataset.inputs(),
+            "config": plain,
+            "seed": seed if isinstance(seed, int) else secrets.randbelow(2**31),
+            "versions": _versions(),
+        }
+        return self._make_run(spec, State("queued", created=now))
+
+    def _make_run(self, spec: dict[str, Any], state: State) -> Run:
+        """Write a run beside its place and move it there, so that nobody ever sees half of one."""
+        target = self.root / "runs" / spec["id"]
+        folder = make_folder(target.with_name(f".new-{spec['id']}"))
+        try:
+            write_private_json(spec, folder / SPEC, durable=True)
+            write_state(folder, state, durable=True)
+            _set_ballast(folder)
+            folder.rename(target)
+        except OSError as error:
+            raise InputError(f"The run could not be written: {error.strerror or error}.") from error
+        finally:
+            if os.path.isdir(folder):
+                removal.delete_folder(folder)
+        return self.run(spec["id"])
+
+    def run(self, id: str) -> Run:
+        """Return a run; InputError if there is none."""
+        found = Run.load(self.root / "runs" / checked_id(id, "run"))
+        if found is None:
+            raise InputError(f"There is no run {id} in the workspace.")
+        return found
+
+    def runs(self, *, dataset: str | None = None, kind: str | None = None) -> list[Run]:
+        """Return the runs, of a dataset or a kind if given, newest first; damaged folders are skipped."""
+        try:
+            names = os.listdir(self.root / "runs")
+        except OSError:
+            return []
+        found = [run for name in names if (run := Run.load(self.root / "runs" / name)) is not None]
+        chosen = [run for run in found if dataset in (None, run.dataset_id) and kind in (None, run.kind)]
+        return sorted(chosen, key=lambda run: (run.created, run.id), reverse=True)
+
+    def start_run(self, kind: str, dataset: Dataset, config: Mapping[str, Any], title: str = "") -> Run:
+        """Make a run and start it."""
+        run = self.new_run(kind, dataset, config, title=title)
+        self.start(run)
+        return run
+
+    def start(self, run: Run) -> None:
+        """Start the worker of a waiting run, at the end of the queue of its device."""
+        with self.queue.lock():
+            self._start(run)
+
+    def _start(self, run: Run) -> None:
+        state = self.run(run.id).state()
+        if state.state != "queued" or run.is_attended():
+            raise InputError(f"The {removal.in_words(run)} cannot be started: it is {state.state} already.")
+        process = spawn(run.path, self.root)
+        try:  # the worker waits for the lock, so that it finds what is written here
+            worker = Worker.of(process.pid) or Worker(process.pid, 0.0, "")  # one that is dead already
+            write_private_json(worker.to_dict(), run.path / WORKER)
+            self.queue.take(device_of(run.kind, run.config), run.id, worker)
+        except BaseException:
+            process.kill()
+            raise
+
+    def resume(self, run: Run) -> None:
+        """Take up a cancelled or failed run again: from its last checkpoint, or from the beginning if it has none."""
+        state = run.state()
+        if not (state.resumable or (state.state == "queued" and not run.is_attended())):
+            raise InputError(f"The {removal.in_words(run)} is {state.state}; only cancelled and failed ones resume.")
+        _await_end(run)
+        for digest in removal.digests_of(run.spec):
+            self.input(digest)
+        with self.queue.lock():
+            if run.is_attended():
+                raise InputError(f"The {removal.in_words(run)} was resumed by someone else already.")
+            goes_on = _has_checkpoint(run)
+            for name in (CANCEL, WORKER, *([] if goes_on else [PROGRESS])):
+                with suppress(FileNotFoundError):
+                    (run.path / name).unlink()
+            _set_ballast(run.path)
+            write_state(
+                run.path, State("queued", share=state.share if goes_on else 0.0, created=run.created), durable=True
+            )
+            self._start(run)
+
+    def cancel(self, run: Run) -> None:
+        """Ask a run to stop, which takes two seconds at the most; one that has ended stays as it is."""
+        with self.queue.lock():
+            state = run.state()
+            if not state.active:
+                return
+            if run.is_attended():
+                os.close(open_private(run.path / CANCEL, os.O_WRONLY))
+            else:
+                ended = State("cancelled", share=state.share, created=run.created, ended=time.time())
+                write_state(run.path, ended, durable=True)
+
+    # ------------------------------------------------------------------ deleting
+
+    def removal(self, runs: Iterable[Run]) -> Removal:
+        """Return what deleting these runs takes away: inputs that nothing else uses, too."""
+        return removal.plan(self, list(runs)).told()
+
+    def delete_run(self, run: Run) -> None:
+        """Delete a run with all `removal` names; one that is going on is refused."""
+        if not run.is_active():
+            _await_end(run)
+        removal.plan(self, [run]).carry_out()
+
+    def prune(self, older_than: timedelta | None, keep_last: int | None) -> list[Run]:
+        """Return the ended runs older than an age, the last so many left out; deleting them is up to the caller."""
+        return removal.outdated(self.runs(), older_than, keep_last, time.time())
+
+    def dataset_removal(self, id: str) -> Removal:
+        """Return what deleting a dataset takes away: its runs too, and inputs that nothing else uses."""
+        return removal.plan(self, self.runs(dataset=checked_id(id, "dataset")), self.dataset(id)).told()
+
+    def delete_dataset(self, id: str) -> None:
+        """Delete a dataset with all `dataset_removal` names; refused while a run of it is going on."""
+        removal.plan(self, self.runs(dataset=checked_id(id, "dataset")), self.dataset(id)).carry_out()
+
+
+def _versions() -> dict[str, str]:
+    packages = {name: importlib.metadata.version(name) for name in ("torch", "numpy")}
+    return {"deem_core": __version__, "python": platform.python_version(), **packages, "system": platform.platform()}
+
+
+def _set_ballast(folder: Path) -> None:
+    descriptor = open_private(folder / BALLAST, os.O_WRONLY)
+    with os.fdopen(descriptor, "wb") as stream:
+        stream.write(secrets.token_bytes(BALLAST_BYTES))  # a disk that compresses must keep room for it too
+
+
+def _has_checkpoint(run: Run) -> bool:
+    return any((run.path / CHECKPOINT).glob("*.safetensors"))
+
+
+def _await_end(run: Run) -> None:
+    """Give a worker that has said its last word a moment to end."""
+    until = time.monotonic() + _LEAVING_SECONDS
+    while (worker := worker_of(run.path)) is not None and worker.alive and time.monotonic() < until:
+        time.sleep(0.05)

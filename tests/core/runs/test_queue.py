@@ -1,0 +1,146 @@
+"""One run at a time on each device, the others in the order they came; the dead hold no place."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import pytest
+
+from deem_core.runs import queue
+from deem_core.runs.alive import Worker
+from deem_core.runs.queue import device_of, likely_device
+from tests.core.runs.helpers import LIGHT_WORKER, QUICK, script, small, until
+
+DEAD = Worker(2**22 + 1, 1.0, "")
+SLEEPER = "import sys; print('up', flush=True); sys.stdin.read()"
+
+
+@pytest.fixture
+def others():
+    """Start processes that live until the test ends, and return them as holders of tickets."""
+    started = []
+
+    def start(n: int) -> list[Worker]:
+        import subprocess
+
+        new = [script(SLEEPER, stdin=subprocess.PIPE) for _ in range(n)]
+        started.extend(new)
+        for process in new:
+            assert process.stdout.readline() == "up\n"
+        return [Worker.of(process.pid) for process in new]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def test_a_process_is_told_from_another_with_the_same_number():
+    me = Worker.me()
+    assert me.alive
+    assert not Worker(me.pid, me.age - 100, me.boot).alive
+    assert not Worker(me.pid, me.age, "another start of the system").alive
+    assert not DEAD.alive
+    assert Worker.from_dict(me.to_dict()) == me
+    assert Worker.from_dict({"pid": "x"}) is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no zombies there")
+def test_a_process_that_ended_but_was_not_looked_after_is_dead():
+    process = script("")
+    until(lambda: Worker.of(process.pid) is None)
+    assert process.returncode is None
+    process.communicate()
+
+
+def test_turns_go_by_number_and_the_dead_are_skipped(workspace, others):
+    first, second = others(2)
+    me, run = Worker.me(), "a" * 32
+    with workspace.queue.lock():
+        tickets = [workspace.queue.take("cpu", run, who) for who in (DEAD, first, second, me)]
+        elsewhere = workspace.queue.take("cuda:1", run, me)
+        assert workspace.queue.take("cpu", run, me) == tickets[3]
+    assert [ticket.number for ticket in tickets] == [1, 2, 3, 4]
+    assert workspace.queue.before(tickets[3], "cpu") == 2
+    assert workspace.queue.before(elsewhere, "cuda:1") == 0
+    assert workspace.queue.tickets("cpu") == tickets[1:]
+    tickets[2].give_back()
+    tickets[2].give_back()
+    assert workspace.queue.before(tickets[3], "cpu") == 1
+    tickets[1].path.write_text("torn")
+    assert workspace.queue.before(tickets[3], "cpu") == 0
+
+
+def test_twenty_runs_and_two_workers_all_end_once_and_never_two_at_a_time(workspace, tmp_path):
+    dataset = small(workspace)
+    runs = [workspace.new_run("train", dataset, QUICK) for _ in range(20)]
+    record, folders = tmp_path / "record.txt", [str(run.path) for run in runs]
+    workers = [script(LIGHT_WORKER, str(record), "0.01", *order) for order in (folders, folders[::-1])]
+    for worker in workers:
+        said = worker.communicate(timeout=60)
+        assert worker.returncode == 0, said
+    assert {run.state().state for run in runs} == {"done"}
+    lines = [line.split() for line in record.read_text().splitlines()]
+    assert [word for word, _ in lines] == ["begin", "end"] * 20
+    assert all(one[1] == other[1] for one, other in zip(lines[::2], lines[1::2], strict=True))
+    assert len({run for _, run in lines}) == 20
+    assert workspace.queue.tickets("cpu") == []
+
+
+def test_runs_are_worked_on_in_the_order_they_came(workspace, tmp_path, others):
+    """They wait behind a stranger, whose death lets them go on."""
+    dataset, record = small(workspace), tmp_path / "record.txt"
+    (stranger,) = others(1)
+    with workspace.queue.lock():
+        workspace.queue.take("cpu", "f" * 32, stranger)
+    runs, workers = [], []
+    for n in range(1, 4):
+        run = workspace.new_run("train", dataset, QUICK)
+        workers.append(script(LIGHT_WORKER, str(record), "0", str(run.path)))
+        until(lambda n=n: len(workspace.queue.tickets("cpu")) == n + 1)
+        runs.append(run)
+    until(lambda: runs[2].state().step == "Waiting for 3 others")
+    assert runs[0].state().step == "Waiting for 1 other"
+    assert {run.state().state for run in runs} == {"queued"}
+    workspace.cancel(runs[1])
+    assert until(lambda: runs[1].state().state == "cancelled") < 2
+    import psutil
+
+    psutil.Process(stranger.pid).kill()
+    for worker in workers:
+        said = worker.communicate(timeout=30)
+        assert worker.returncode == 0, said  # none has imported torch
+    begun = [line.split()[1] for line in record.read_text().splitlines() if line.startswith("begin")]
+    assert begun == [runs[0].id, runs[2].id]
+
+
+def test_the_queue_of_a_device_is_found_without_torch(monkeypatch):
+    monkeypatch.setattr(queue, "likely_device", lambda: "cuda")
+    assert device_of("train", {}) == device_of("sweep", {"device": "auto"}) == device_of("train", {"device": None})
+    assert device_of("train", {"device": "cuda:0"}) == "cuda"
+    assert device_of("train", {"device": "cuda:1"}) == "cuda:1"
+    assert device_of("train", {"method": "irbm", "device": "cuda"}) == device_of("apply", {}) == "cpu"
+    monkeypatch.undo()
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert likely_device() in ("cpu", "mps")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    monkeypatch.setattr(queue.platform, "system", lambda: "Linux")
+    monkeypatch.setattr(queue.shutil, "which", lambda name: "/usr/bin/nvidia-smi")
+    monkeypatch.setattr(queue.importlib.metadata, "version", lambda name: "2.13.0")
+    assert likely_device() == "cuda"
+    monkeypatch.setattr(queue.importlib.metadata, "version", lambda name: "2.13.0+cpu")
+    assert likely_device() == "cpu"
+
+
+def test_the_lock_keeps_others_out(workspace):
+    code = (
+        "import sys, time; from pathlib import Path; from deem_core.runs.queue import Queue\n"
+        "with Queue(Path(sys.argv[1])).lock():\n    print('in', flush=True); time.sleep(0.4)"
+    )
+    process = script(code, str(workspace.root / "queue"))
+    assert process.stdout.readline() == "in\n"
+    begun = time.monotonic()
+    with workspace.queue.lock():
+        assert time.monotonic() - begun > 0.2
+    process.communicate()
