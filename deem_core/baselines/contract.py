@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -14,12 +15,28 @@ from deem_core.votes import NO_VOTE, Votes
 
 Float = NDArray[np.float64]
 
+Stop = Callable[[], bool]
+"""Asked between iterations: whether to end where the method stands."""
+
+
+def never() -> bool:
+    """Let a method run to its own end: the `Stop` of those who do not wait."""
+    return False
+
 
 class Method(Protocol):
     """What every baseline is: the function ``aggregate`` of its module, or one of `pools`."""
 
-    def __call__(self, votes: Votes, rng: np.random.Generator) -> Aggregate:
-        """Fuse the votes; methods without randomness leave ``rng`` alone."""
+    def __call__(self, votes: Votes, rng: np.random.Generator, *, stop: Stop = never) -> Aggregate:
+        """Fuse the votes; methods without randomness leave ``rng`` alone, those that do not iterate ``stop``.
+
+        Raises
+        ------
+        InputError
+            If the method cannot take such votes; the sentence says why.
+        Stopped
+            If ``stop`` ends a method of which half is no answer; the others return what they have, marked as cut.
+        """
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -37,6 +54,8 @@ class Aggregate:
         Iterations done; 0 for a method that does not iterate.
     converged : bool
         Whether the method's stop rule was met before its last allowed iteration.
+    cut : bool
+        Whether ``stop`` ended it before its own stop rule did.
     log_likelihood : float, optional
         Mean over the rows with votes of log Pr(votes of the row).
     psi : (d, K, K) float64, optional
@@ -53,6 +72,7 @@ class Aggregate:
     voted: NDArray[np.bool_]
     iterations: int = 0
     converged: bool = True
+    cut: bool = False
     log_likelihood: float | None = None
     psi: Float | None = None
     pi: Float | None = None
@@ -76,6 +96,11 @@ def silence_notes(voted: NDArray[np.bool_]) -> tuple[str, ...]:
     if silent == 1:
         return ("1 row has no vote and gets no label.",)
     return (f"{silent:,} rows have no vote and get no label.",) if silent else ()
+
+
+def cut_notes(cut: bool, reached: str) -> tuple[str, ...]:
+    """Return the sentence about a method that was cut after ``reached``, if it was."""
+    return (f"Cut by the time limit after {reached}: these are the labels it stood at.",) if cut else ()
 
 
 def check_stop_rule(tolerance: float, max_iterations: int) -> None:

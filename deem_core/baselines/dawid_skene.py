@@ -6,8 +6,9 @@ vote shares q, with V_n the votes that row n has and N the rows that have any, E
     M:  pi_m = Σ_n q_nm / N,    psi_ilm = (Σ_n q_nm 1[x_ni = l] + s) / (Σ_n q_nm 1[i ∈ V_n] + K·s)
     E:  q_nm = exp(log pi_m + Σ_{i ∈ V_n} log psi_{i, x_ni, m} − L_n),    L_n = log Σ_m exp(the same)
 
-until mean L changes by no more than ``tolerance`` of itself. The answer depends on where EM stops (accuracy on
-rare experts may rise and fall while L hardly moves), so the iterations are part of the result.
+until mean L changes by no more than ``tolerance`` of itself (1e-5), or 100 times. The answer depends on where EM stops
+(accuracy on rare experts may rise and fall while L hardly moves), so the iterations are part of the result. Ties go to
+the lowest class.
 """
 
 from __future__ import annotations
@@ -17,7 +18,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deem_core.baselines.contract import Aggregate, Float, check_stop_rule, silence_notes
+from deem_core.baselines.contract import (
+    Aggregate,
+    Float,
+    Stop,
+    check_stop_rule,
+    cut_notes,
+    never,
+    silence_notes,
+)
 from deem_core.baselines.majority import vote_shares
 from deem_core.one_hot import sparse_one_hot
 from deem_core.votes import Votes
@@ -41,6 +50,7 @@ def aggregate(
     *,
     tolerance: float = TOLERANCE,
     max_iterations: int = MAX_ITERATIONS,
+    stop: Stop = never,
 ) -> Aggregate:
     """Fit Dawid-Skene by EM from vote shares.
 
@@ -56,6 +66,8 @@ def aggregate(
         Stop when the mean log-likelihood changes by no more than this share of itself.
     max_iterations : int
         One iteration is an M-step and the E-step after it.
+    stop : callable
+        Asked after each iteration whether to end there.
 
     Returns
     -------
@@ -68,33 +80,40 @@ def aggregate(
     ballots = sparse_one_hot(votes.codes, K)
     posterior = vote_shares(votes.codes, K)
     voted = votes.votes_per_row > 0
-    likelihood, converged, iterations = -np.inf, False, 0
-    while not converged and iterations < max_iterations:
+    likelihood, converged, cut, iterations = -np.inf, False, False, 0
+    while not converged and not cut and iterations < max_iterations:
         psi, pi = m_step(ballots, posterior, voted, d)
         before, likelihood = likelihood, e_step(ballots, psi, pi, posterior) / max(int(voted.sum()), 1)
         converged = iterations > 0 and abs(likelihood - before) <= tolerance * abs(before)
         iterations += 1
+        cut = not converged and iterations < max_iterations and stop()
     return Aggregate(
         posterior=posterior,
         voted=voted,
         iterations=iterations,
         converged=converged,
+        cut=cut,
         log_likelihood=likelihood if voted.any() else None,
         psi=psi,
         pi=pi,
         skills=np.where(votes.learner_coverage > 0, np.einsum("imm,m->i", psi, pi), np.nan),
-        notes=(_stop_note(iterations, converged, tolerance), *silence_notes(voted)),
+        notes=(
+            *(cut_notes(cut, f"{iterations:,} iterations") or (_stop_note(iterations, converged, tolerance),)),
+            *silence_notes(voted),
+        ),
     )
 
 
-def m_step(ballots: Any, posterior: Float, voted: NDArray[np.bool_], n_learners: int) -> tuple[Float, Float]:
+def m_step(
+    ballots: Any, posterior: Float, voted: NDArray[np.bool_], n_learners: int, *, smoothing: float = SMOOTHING
+) -> tuple[Float, Float]:
     """Return psi (d, K, K) and pi (K,) given the ballots (n, d·K) and the posterior (n, K).
 
     A class that no row holds keeps pi = 0: EM cannot bring it back. Without any vote pi is uniform.
     """
     K = posterior.shape[1]
     psi: Float = (ballots.T @ posterior).reshape(n_learners, K, K)  # expected votes for l in rows of class m
-    psi += SMOOTHING
+    psi += smoothing
     psi /= psi.sum(axis=1, keepdims=True)
     mass = voted.astype(np.float64) @ posterior
     total = mass.sum()

@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deem_core.baselines.contract import Aggregate, Float, fill_silent_rows, silence_notes
+from deem_core.baselines.contract import Aggregate, Float, Stop, fill_silent_rows, never, silence_notes
 from deem_core.votes import NO_VOTE, Votes
 
 _BLOCK = 1 << 20  # (row, class) cells counted at once
 
 
-def aggregate(votes: Votes, rng: np.random.Generator) -> Aggregate:
+def aggregate(votes: Votes, rng: np.random.Generator, *, stop: Stop = never) -> Aggregate:
     """Return vote shares, p(y = k | row) = V_k / Σ_l V_l with V_k the votes for class k.
 
-    The codes are those of `Votes.majority_vote`: ties go to the lowest class index. ``rng`` is not used.
+    The codes are those of `Votes.majority_vote`: ties go to the lowest class index. ``rng`` and ``stop`` are not
+    used.
     """
     posterior = vote_shares(votes.codes, votes.n_classes)
     voted = votes.votes_per_row > 0

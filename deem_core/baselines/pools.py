@@ -2,7 +2,8 @@
 
 P_nik is the probability that learner i gives to class k in row n, V_n the learners that voted in row n. A
 missing vote leaves its learner out of that row. Logarithms are of max(P, `FLOOR`), so that one learner's zero
-cannot veto a class.
+cannot veto a class. Ties go to the lowest class. No pool uses ``rng``; only the weighted one repeats, ten rounds, and
+asks ``stop``.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from deem_core.baselines.contract import Aggregate, Float, fill_silent_rows, silence_notes
+from deem_core.baselines.contract import Aggregate, Float, Stop, cut_notes, fill_silent_rows, never, silence_notes
 from deem_core.errors import InputError
 from deem_core.votes import NO_VOTE, Votes
 
@@ -31,8 +32,8 @@ SETTLED = 1e-3
 _BLOCK = 1 << 20  # (row, learner, class) cells handled at once
 
 
-def mean_prob(votes: Votes, rng: np.random.Generator) -> Aggregate:
-    """Return the linear pool T_nk = mean_{i ∈ V_n} P_nik, (n, K). ``rng`` is not used."""
+def mean_prob(votes: Votes, rng: np.random.Generator, *, stop: Stop = never) -> Aggregate:
+    """Return the linear pool T_nk = mean_{i ∈ V_n} P_nik, (n, K)."""
     soft = _soft(votes, "mean_prob")
     posterior = np.empty((votes.n_rows, votes.n_classes))
     for rows in _blocks(soft):
@@ -40,13 +41,13 @@ def mean_prob(votes: Votes, rng: np.random.Generator) -> Aggregate:
     return _finish(votes, posterior)
 
 
-def geo_pool(votes: Votes, rng: np.random.Generator) -> Aggregate:
-    """Return the geometric pool T_n = softmax_k( mean_{i ∈ V_n} log P_nik ), (n, K). ``rng`` is not used."""
+def geo_pool(votes: Votes, rng: np.random.Generator, *, stop: Stop = never) -> Aggregate:
+    """Return the geometric pool T_n = softmax_k( mean_{i ∈ V_n} log P_nik ), (n, K)."""
     soft = _soft(votes, "geo_pool")
     return _finish(votes, _log_pooled(soft, votes, np.ones(votes.n_learners)))
 
 
-def log_pool(votes: Votes, rng: np.random.Generator) -> Aggregate:
+def log_pool(votes: Votes, rng: np.random.Generator, *, stop: Stop = never) -> Aggregate:
     """Return the weighted log-opinion pool, whose learners count by how well they predict it.
 
     From the geometric pool T, ten times with N_i the rows that learner i voted on:
@@ -54,19 +55,21 @@ def log_pool(votes: Votes, rng: np.random.Generator) -> Aggregate:
         w_i ∝ exp( mean_{n ∈ N_i} Σ_k T_nk log P_nik ),  mean w = 1
         T_n = softmax_k( 3 · mean_{i ∈ V_n} w_i log P_nik )
 
-    ``skills`` are the weights w (d,). ``rng`` is not used.
+    ``skills`` are the weights w (d,).
     """
     soft = _soft(votes, "log_pool")
     active = votes.learner_coverage > 0
     weights = active.astype(np.float64)
     posterior = _log_pooled(soft, votes, weights)
-    moved = np.inf
-    for _ in range(ROUNDS):
+    moved, done, cut = np.inf, 0, False
+    while done < ROUNDS and not cut:
         before, weights = weights, _weights(soft, votes, posterior, active)
         posterior = _log_pooled(soft, votes, SHARPNESS * weights)
         moved = float(np.abs(weights - before).max())
+        done += 1
+        cut = done < ROUNDS and stop()
     skills = np.where(active, weights, np.nan)
-    return _finish(votes, posterior, iterations=ROUNDS, converged=moved <= SETTLED, skills=skills)
+    return _finish(votes, posterior, iterations=done, converged=moved <= SETTLED, cut=cut, skills=skills)
 
 
 def _soft(votes: Votes, method: str) -> NDArray[np.float32]:
@@ -122,6 +125,7 @@ def _finish(
     *,
     iterations: int = 0,
     converged: bool = True,
+    cut: bool = False,
     skills: Float | None = None,
 ) -> Aggregate:
     """Normalise the posterior, which float32 votes leave a little off 1, and fill rows without votes."""
@@ -133,6 +137,7 @@ def _finish(
         voted=voted,
         iterations=iterations,
         converged=converged,
+        cut=cut,
         skills=skills,
-        notes=silence_notes(voted),
+        notes=cut_notes(cut, f"{iterations} rounds") + silence_notes(voted),
     )

@@ -21,7 +21,7 @@ def add(commands: Any) -> None:
         "Say how long a sweep of a dataset in the workspace would take here.",
         "A few real updates are timed; nothing is kept.\n\n"
         "examples:\n"
-        "  python -m deem_core estimate DATASET --config '{\"rates\": [0.1, 0.5]}'",
+        "  python -m deem_core estimate DATASET --config '{\"updates\":300}'",
     )
     parser.add_argument("dataset", metavar="DATASET", help="id of a dataset (32 hex digits)")
     parser.add_argument("--config", metavar="JSON", default="{}", help="settings of the sweep")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,20 +14,23 @@ from numpy.typing import NDArray
 
 from deem_core import export, tables
 from deem_core.cli.options import add_command, add_reading_options, check_outputs, read_file
+from deem_core.cli.progress import TrainingBar
 from deem_core.cli.text import percent, size
+from deem_core.comparing import registry
+from deem_core.comparing.registry import METHODS
+from deem_core.config import AUTO
 from deem_core.describe import accuracy
 from deem_core.diagnostics.confidence import fused_codes, needs_review
-from deem_core.errors import InputError
 from deem_core.files import write_json
+from deem_core.fused import in_terms_of
 from deem_core.readers import Reading
 from deem_core.votes import Votes
 
 if TYPE_CHECKING:  # torch takes a second to import: only those who train wait for it
     from deem_core.estimator import DEEM
-    from deem_core.fitting import Progress
 
-METHODS = ("deem", "irbm", "irbm_cd", "ds", "mv")
-SOFT_METHODS = ("mean_prob", "geo_pool", "log_pool")
+TRAINED = ("deem", "irbm", "irbm_cd")
+"""Methods whose model can be saved; all others of the registry are asked once."""
 
 
 def add(commands: Any) -> None:
@@ -47,9 +49,10 @@ def add(commands: Any) -> None:
     fuse.add_argument("-o", "--output", metavar="FUSED", required=True, help="CSV, TSV, .csv.gz or Parquet by suffix")
     fuse.add_argument(
         "--method",
-        choices=[*METHODS, *SOFT_METHODS],
+        choices=list(METHODS),
+        metavar="NAME",
         default="deem",
-        help="how to fuse (default: deem); pools need soft votes",
+        help=f"how to fuse (default: deem); one of {', '.join(METHODS)}",
     )
     fuse.add_argument("--unsafe", action="store_true", help="leave cells that a spreadsheet would run as they are")
     _add_training_options(fuse)
@@ -64,9 +67,7 @@ def add(commands: Any) -> None:
     )
     add_reading_options(train)
     train.add_argument("-o", "--output", metavar="MODEL", required=True, help="where to save the model (.safetensors)")
-    train.add_argument(
-        "--method", choices=["deem", "irbm", "irbm_cd"], default="deem", help="which model (default: deem)"
-    )
+    train.add_argument("--method", choices=list(TRAINED), default="deem", help="which model (default: deem)")
     _add_training_options(train)
     apply = add_command(
         commands,
@@ -86,7 +87,9 @@ def add(commands: Any) -> None:
 
 def _add_training_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("training", "all from the data unless you say otherwise; see docs/method.md")
-    group.add_argument("--learning-rate", metavar="X", type=float, help="learning rate")
+    group.add_argument(
+        "--learning-rate", metavar="X|auto", type=_rate, help="a number, or auto: what a sweep recommends"
+    )
     group.add_argument("--layers", metavar="N", type=int, help="multinomial layers")
     group.add_argument("--updates", metavar="N", type=int, help="updates per restart")
     group.add_argument("--batch", metavar="N", type=int, help="rows per update")
@@ -100,6 +103,15 @@ def _add_training_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="OUT", help="also write settings, restarts, warnings and result as JSON")
 
 
+def _rate(text: str) -> float | str:
+    if text == AUTO:
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor {AUTO}") from None
+
+
 # ---------------------------------------------------------------------- commands
 
 
@@ -108,7 +120,7 @@ def _fuse(options: argparse.Namespace) -> None:
     check_outputs([options.output, options.json], inputs=[options.file, options.truth_file])
     reading = read_file(options)
     begun = time.perf_counter()
-    if options.method in ("deem", "irbm", "irbm_cd"):
+    if options.method in TRAINED:
         model = _fitted(options, reading.votes)
         posterior = model.fuse_codes(reading.votes.codes)
         said, result = _story(model), _result_of(model)
@@ -136,15 +148,13 @@ def _apply(options: argparse.Namespace) -> None:
     check_outputs([options.output, options.json], inputs=[options.model, options.file, options.truth_file])
     model: DEEM = load(options.model, {"DEEM": DEEM, "IRBM": IRBM})
     reading = read_file(options)
-    recoded = model.transform(reading.votes)
-    posterior = model.fuse_codes(recoded.codes)
-    truth, only = _truth_in(reading.votes, model.classes_)
-    votes = Votes(recoded.codes, model.classes_, model.learners_, reading.votes.ids, truth, truth_only=only)
+    votes, sentences = in_terms_of(model, reading.votes)
+    posterior = model.fuse_codes(votes.codes)
     reading = replace(reading, votes=votes)
     _write(reading, posterior, options)
-    said = [f"The model was trained on {model.n_rows_:,} rows.", *recoded.sentences()]
+    said = [f"The model was trained on {model.n_rows_:,} rows.", *sentences]
     options.method = "apply"
-    _report(reading, posterior, options, said, {"warnings": recoded.sentences(), "settings": {}, "restarts": []})
+    _report(reading, posterior, options, said, {"warnings": sentences, "settings": {}, "restarts": []})
 
 
 def _fitted(options: argparse.Namespace, votes: Votes) -> DEEM:
@@ -163,22 +173,13 @@ def _fitted(options: argparse.Namespace, votes: Votes) -> DEEM:
         model = DEEM(n_layers=options.layers, near_copies=options.near_copies, **shared)
     else:
         model = IRBM(method="exact" if options.method == "irbm" else "cd", **shared)
-    with _Bar() as bar:
-        model.fit(votes, watch=bar)
+    with TrainingBar() as bar:
+        model.fit(votes, watch=bar, control=bar)
     return model
 
 
 def _aggregate(method: str, votes: Votes, seed: int) -> tuple[NDArray[np.float64], list[str], dict[str, Any]]:
-    from deem_core.baselines import dawid_skene, majority, pools  # noqa: PLC0415
-
-    functions = {
-        "mv": majority.aggregate,
-        "ds": dawid_skene.aggregate,
-        "mean_prob": pools.mean_prob,
-        "geo_pool": pools.geo_pool,
-        "log_pool": pools.log_pool,
-    }
-    found = functions[method](votes, np.random.default_rng(seed))
+    found = registry.aggregate(method, votes, np.random.default_rng(seed))
     settings = {"iterations": {"value": found.iterations, "reason": "the method's own stop rule"}}
     return found.posterior, list(found.notes), {"settings": settings, "restarts": [], "warnings": list(found.notes)}
 
@@ -200,10 +201,15 @@ def _story(model: DEEM) -> list[str]:
     layers = f"{settings['n_layers']} layer{'s' if settings['n_layers'] != 1 else ''}"
     how = (
         f"Trained {len(model.restarts_)} restarts on {model.device_} in {model.seconds_:.1f} s and kept {kept}: "
-        f"{layers} ({model.settings_['n_layers']['reason']}), learning rate {settings['learning_rate']:g}, "
-        f"{settings['updates']:,} updates."
+        f"{layers} ({model.settings_['n_layers']['reason']}), learning rate {settings['learning_rate']:g}"
+        f"{_chosen(model)}, {settings['updates']:,} updates."
     )
     return [how, *(model.near_copies_.sentences or ["No near-copies among the learners."]), *model.warnings_]
+
+
+def _chosen(model: DEEM) -> str:
+    """Return why the learning rate is what it is, where a sweep was asked."""
+    return "" if model.sweep_ is None else f" ({model.settings_['learning_rate']['reason'].rstrip('.')})"
 
 
 def _result_of(model: DEEM) -> dict[str, Any]:
@@ -213,6 +219,7 @@ def _result_of(model: DEEM) -> dict[str, Any]:
         "warnings": model.warnings_,
         "near_copies": list(model.near_copies_.sentences),
         "device": model.device_,
+        **({} if model.sweep_ is None else {"sweep": model.sweep_.to_dict()}),
     }
 
 
@@ -267,40 +274,3 @@ def _beside(votes: Votes) -> dict[str, NDArray[np.int32]]:
         for pool in (pools.mean_prob, pools.geo_pool, pools.log_pool):
             found[pool.__name__.replace("_", " ")] = pool(votes, rng).codes
     return found
-
-
-def _truth_in(votes: Votes, classes: NDArray[Any]) -> tuple[NDArray[np.int32] | None, NDArray[Any]]:
-    """Return the truth of new votes over the classes of a model."""
-    from deem_core.coding import code_truth  # noqa: PLC0415
-
-    if votes.truth is None:
-        return None, np.empty(0, object)
-    labels = np.array([*votes.classes.tolist(), *votes.truth_only.tolist(), None], object)
-    return code_truth(labels[votes.truth], classes)
-
-
-class _Bar:
-    """A progress bar on a terminal, nothing elsewhere."""
-
-    def __init__(self) -> None:
-        self.shown = sys.stderr.isatty()
-        self.done: dict[int, float] = {}
-
-    def __enter__(self) -> _Bar:
-        return self
-
-    def __call__(self, progress: Progress) -> None:
-        """Draw how far all restarts together have come."""
-        if not self.shown:
-            return
-        self.done[progress.restart] = progress.share
-        share = sum(self.done.values()) / progress.restarts
-        filled = "█" * int(30 * share)
-        left = progress.record.seconds * (1 - share) / max(share, 1e-9)
-        print(f"\r  {filled:<30} {share:4.0%}  about {left:.0f} s left ", end="", file=sys.stderr, flush=True)
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if self.shown and self.done:
-            print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
-        if isinstance(error, RuntimeError) and "out of memory" in str(error):
-            raise InputError("There is not enough memory on the device: try --batch 256 or --device cpu.") from None

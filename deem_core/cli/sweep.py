@@ -14,13 +14,14 @@ import pyarrow as pa
 
 from deem_core import tables
 from deem_core.cli.options import add_command, add_reading_options, check_outputs, read_file
+from deem_core.cli.progress import Bar
 from deem_core.cli.text import size
 from deem_core.errors import InputError
 from deem_core.files import write_json
 from deem_core.votes import Votes
 
 if TYPE_CHECKING:  # torch takes a second to import: only those who train wait for it
-    from deem_core.sweeping import Sweep, Sweeper, SweepProgress
+    from deem_core.sweeping import Sweep, Sweeper
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 SPARK_WIDTH = 24
@@ -89,28 +90,15 @@ def _sweep(options: argparse.Namespace) -> None:
 
 def _run(sweeper: Sweeper) -> Sweep:
     """Run to the end, or until somebody presses Ctrl-C: what was measured by then still tells something."""
-    shown = sys.stderr.isatty()
-    if shown:
-        print(f"About {sweeper.estimate_seconds():.0f} s for {len(sweeper.candidates)} trainings.", file=sys.stderr)
-    try:
-        for progress in sweeper:
-            if shown:
-                _draw(progress)
-    except KeyboardInterrupt:
-        print("\nStopped; this is what is known so far.", file=sys.stderr)
-    except RuntimeError as error:
-        if "out of memory" in str(error):
-            raise InputError("There is not enough memory on the device: try --batch 256 or --device cpu.") from None
-        raise
-    if shown:
-        print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
+    with Bar() as bar:
+        if bar.shown:
+            print(f"About {sweeper.estimate_seconds():.0f} s for {len(sweeper.candidates)} trainings.", file=sys.stderr)
+        try:
+            for progress in sweeper:
+                bar.draw(progress.share, progress.seconds_left)
+        except KeyboardInterrupt:
+            print("\nStopped; this is what is known so far.", file=sys.stderr)
     return sweeper.result()
-
-
-def _draw(progress: SweepProgress) -> None:
-    filled = "█" * int(30 * progress.share)
-    left = f"about {progress.seconds_left:.0f} s left"
-    print(f"\r  {filled:<30} {progress.share:4.0%}  {left} ", end="", file=sys.stderr, flush=True)
 
 
 def _numbers(text: str | None, option: str, *, whole: bool = False) -> list[Any] | None:

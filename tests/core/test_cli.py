@@ -18,7 +18,22 @@ from deem_core import cli, readers, simulate
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = json.loads((ROOT / "sample_data" / "samples.json").read_text(encoding="utf-8"))
-COMMANDS = {name: [name, "--help"] for name in ("describe", "simulate", "fuse", "train", "apply")}
+COMMANDS = {
+    name: [name, "--help"]
+    for name in (
+        "describe",
+        "simulate",
+        "fuse",
+        "train",
+        "apply",
+        "compare",
+        "sweep",
+        "runs",
+        "work",
+        "devices",
+        "estimate",
+    )
+}
 
 WIDE = """\
 key,gold,ann,bob,cy,remark

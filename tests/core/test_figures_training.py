@@ -136,7 +136,7 @@ def test_log_keeps_order_and_sign_and_starts_every_energy_at_zero():
     assert all(line.y[0] == 0 for line in main(figure, "y"))
     signs = np.sign(main(figure, "y3")[0].y)
     np.testing.assert_array_equal(signs, np.sign(main(figures.energy_panels(curves()), "y3")[0].y))
-    assert all("log" in figure.layout[axis].title.text for axis in ("yaxis", "yaxis2", "yaxis3"))
+    assert all("log" in title.text for title in figure.layout.annotations[:3])
     assert "0" in figure.layout.yaxis3.ticktext
     assert "-8" in main(figure, "y")[0].hovertext[0], "the hover text gives the energy itself"
 

@@ -1,0 +1,197 @@
+"""Stacked binary RBMs (Shaham et al., 2016), one class against the rest, all classes trained side by side.
+
+For class k the votes are v_ni = 1[x_ni = k]. An RBM p(v, h) ∝ exp(aᵀv + bᵀh + vᵀWh) is trained by CD-10 with rate 0.05,
+weights from 0.01·N(0, 1), and momentum 0.9 in the last 40 % of the epochs; in the last 20 % the rate falls tenfold,
+then tenfold again. A layer is made in three steps:
+
+1. train d → d with an L2 penalty of 0.01 on W;
+2. its width h is the least number of singular values of W whose sum exceeds 95 % of all, and less than d;
+3. retrain d → h without penalty; what it says about h is the next layer's input.
+
+It ends at h = 1, after at most 4 layers (the fourth is forced to 1). The unit at the top may mean "yes" or "no": it is
+flipped where it agrees with the majority vote on fewer than half of the rows. Shortened against the paper, as the votes
+of an ensemble are learnt in far fewer updates: 60 epochs of 20 batches of at most 500 rows (150 epochs of batches of
+100 there). It stops after the last epoch; if it is cut, each RBM ends where it stands.
+
+A missing vote would be read as "no", so missing votes are refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from deem_core.baselines.contract import Aggregate, Float, Stop, cut_notes
+from deem_core.errors import InputError
+from deem_core.votes import NO_VOTE, Votes
+
+EPOCHS, BATCHES, BATCH = 60, 20, 500
+CD_STEPS = 10
+RATE, MOMENTUM, PENALTY = 0.05, 0.9, 0.01
+ENERGY_KEPT, MAX_LAYERS = 0.95, 4
+MAX_CLASSES = 64
+
+F32 = NDArray[np.float32]
+
+
+@dataclass
+class Layer:
+    """K' RBMs side by side: weights (K', d, h), biases (K', 1, d) and (K', 1, h), and which hidden units exist."""
+
+    weights: F32
+    visible: F32
+    hidden: F32
+    alive: F32  # (K', 1, h): 1 for the units that a class uses
+
+    def up(self, v: F32) -> F32:
+        """Return Pr(h = 1 | v), (K', b, h)."""
+        p: F32 = expit(v @ self.weights + self.hidden) * self.alive
+        return p
+
+    def down(self, h: F32) -> F32:
+        """Return Pr(v = 1 | h), (K', b, d)."""
+        p: F32 = expit(h @ self.weights.transpose(0, 2, 1) + self.visible)
+        return p
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Trained layers, the inputs (K', n, d) as bits, and whether training was cut."""
+
+    layers: list[Layer]
+    inputs: NDArray[np.bool_]
+    cut: bool
+
+
+def train(votes: Votes, rng: np.random.Generator, stop: Stop) -> Stack:
+    """Train the stacks of all classes (of class 1 alone if there are two)."""
+    _check(votes)
+    classes = np.array([1]) if votes.n_classes == 2 else np.arange(votes.n_classes)
+    bits = votes.codes[None] == classes[:, None, None]
+    inputs = bits.astype(np.float32)
+    alive = np.ones((len(classes), 1, votes.n_learners), np.float32)
+    layers: list[Layer] = []
+    cut = False
+    while not cut and (not layers or layers[-1].alive.sum(axis=2).max() > 1):
+        wide, cut = _train_rbm(inputs, alive, alive, PENALTY, rng, stop=stop)
+        widths = _widths(wide.weights, alive) if len(layers) < MAX_LAYERS - 1 else np.ones(len(classes), int)
+        units = (np.arange(widths.max()) < widths[:, None])[:, None].astype(np.float32)
+        layer, cut = _train_rbm(inputs, alive, units, 0.0, rng, stop=stop)
+        layers.append(layer)
+        inputs, alive = _draw(layer, inputs, rng), units
+    if cut and layers[-1].alive.sum(axis=2).max() > 1:  # something has to stand at the top
+        units = np.ones((len(classes), 1, 1), np.float32)
+        layers.append(_train_rbm(inputs, alive, units, 0.0, rng, stop=lambda: True)[0])
+    return Stack(layers, bits, cut)
+
+
+def finish(votes: Votes, stack: Stack, top: Float) -> Aggregate:
+    """Return the answer from the top unit's probabilities (K', n): flipped where needed, normalised over classes."""
+    K = votes.n_classes
+    majority = votes.majority_vote.codes
+    classes = np.array([1]) if K == 2 else np.arange(K)
+    agreement = ((top > 0.5) == (majority[None] == classes[:, None])).mean(axis=1)
+    top = np.where(agreement[:, None] < 0.5, 1 - top, top)
+    posterior = np.stack([1 - top[0], top[0]], axis=1) if K == 2 else np.maximum(top.T, 1e-12)
+    posterior = posterior / posterior.sum(axis=1, keepdims=True)
+    widths = [" → ".join(str(int(layer.alive[k].sum())) for layer in stack.layers) for k in range(len(classes))]
+    told = f"Widths of the layers: {'; '.join(dict.fromkeys(widths))}."
+    return Aggregate(
+        posterior=posterior,
+        voted=votes.votes_per_row > 0,
+        iterations=2 * EPOCHS * len(stack.layers),
+        converged=not stack.cut,
+        cut=stack.cut,
+        notes=(told, *cut_notes(stack.cut, f"{len(stack.layers)} layers")),
+    )
+
+
+def forward(stack: Stack, rng: np.random.Generator | None) -> Float:
+    """Return the top unit's probability (K', n): bits between layers are rounded, or drawn if ``rng`` is given."""
+    values = stack.inputs.astype(np.float32)
+    for layer in stack.layers[:-1]:
+        p = layer.up(values)
+        bits = p > 0.5 if rng is None else rng.random(p.shape, np.float32) < p
+        values = bits * layer.alive
+    return stack.layers[-1].up(values)[:, :, 0].astype(np.float64)
+
+
+def _draw(layer: Layer, v: F32, rng: np.random.Generator) -> F32:
+    """Return hidden bits (K', n, h) drawn for visible ones."""
+    p = layer.up(v)
+    return (rng.random(p.shape, np.float32) < p).astype(np.float32)
+
+
+def _widths(weights: F32, alive: F32) -> NDArray[np.int_]:
+    """Return the width of each class's next layer, (K',): enough singular values for 95 %, but fewer than now."""
+    singular = np.linalg.svd(weights, compute_uv=False)
+    share = np.cumsum(singular, axis=1) / np.maximum(singular.sum(axis=1, keepdims=True), 1e-12)
+    enough = (share <= ENERGY_KEPT).sum(axis=1) + 1
+    now = alive.sum(axis=(1, 2)).astype(int)
+    widths: NDArray[np.int_] = np.maximum(np.minimum(enough, now - 1), 1)
+    return widths
+
+
+def _train_rbm(
+    data: F32, alive_below: F32, alive: F32, penalty: float, rng: np.random.Generator, *, stop: Stop
+) -> tuple[Layer, bool]:
+    """Return K' RBMs trained on (K', n, d) bits by CD-10, and whether it was cut."""
+    n_classes, n, d = data.shape
+    shape = (n_classes, d, alive.shape[2])
+    layer = Layer(
+        (0.01 * rng.standard_normal(shape, np.float32)) * alive_below.transpose(0, 2, 1) * alive,
+        np.zeros((n_classes, 1, d), np.float32),
+        np.zeros((n_classes, 1, alive.shape[2]), np.float32),
+        alive.astype(np.float32),
+    )
+    speed = [np.zeros_like(layer.weights), np.zeros_like(layer.visible), np.zeros_like(layer.hidden)]
+    batch = min(BATCH, -(-n // BATCHES))
+    per_epoch = min(BATCHES, n // batch)
+    for epoch in range(EPOCHS):
+        if epoch and stop():
+            return layer, True
+        late = max(0, int(np.ceil((epoch - 0.8 * EPOCHS) / (0.1 * EPOCHS))))
+        rate = np.float32(RATE * 0.1**late)
+        momentum = np.float32(MOMENTUM if epoch >= 0.6 * EPOCHS else 0.0)
+        order = rng.permutation(n)[: per_epoch * batch].reshape(per_epoch, batch)
+        for rows in order:
+            steps = _gradient(layer, data[:, rows], alive_below, rng)
+            steps[0] -= np.float32(penalty) * layer.weights
+            speed = [momentum * old + rate * step for old, step in zip(speed, steps, strict=True)]
+            layer.weights += speed[0]
+            layer.visible += speed[1]
+            layer.hidden += speed[2]
+    return layer, False
+
+
+def _gradient(layer: Layer, v: F32, alive_below: F32, rng: np.random.Generator) -> list[F32]:
+    """Return the CD-10 direction for weights, visible and hidden biases, from a batch (K', b, d)."""
+    first = layer.up(v)
+    p, w = first, v
+    for _ in range(CD_STEPS):  # every draw goes back to float32: half the time
+        h = (rng.random(p.shape, np.float32) < p).astype(np.float32)
+        below = layer.down(h)
+        w = ((rng.random(below.shape, np.float32) < below) * alive_below).astype(np.float32)
+        p = layer.up(w)
+    weights: F32 = np.matmul(v.transpose(0, 2, 1), first) - np.matmul(w.transpose(0, 2, 1), p)
+    return [
+        weights / np.float32(v.shape[1]),
+        (v - w).mean(axis=1, keepdims=True),
+        (first - p).mean(axis=1, keepdims=True),
+    ]
+
+
+def _check(votes: Votes) -> None:
+    if (votes.codes == NO_VOTE).any():
+        raise InputError(
+            "Stacked RBMs read every vote as yes or no, and a missing vote would count as no: they need votes from "
+            "every learner on every row. Try ds or deem."
+        )
+    if votes.n_classes > MAX_CLASSES:
+        raise InputError(
+            f"Stacked RBMs train a network for every class: refused above {MAX_CLASSES} classes; "
+            f"there are {votes.n_classes:,}."
+        )

@@ -1,0 +1,164 @@
+"""compare: all methods on the same votes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deem_core.cli.options import add_command, add_reading_options, check_outputs, read_file
+from deem_core.cli.text import megabytes, percent, size, table
+from deem_core.errors import InputError
+from deem_core.files import write_json
+
+if TYPE_CHECKING:
+    from deem_core.comparing import Comparison, MethodProgress, MethodResult
+
+BUDGET = 120.0
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    compare = add_command(
+        commands,
+        "compare",
+        _compare,
+        "Compare all methods on the votes in a file.",
+        "With truth: accuracy, balanced accuracy and macro-F1 with 95 % intervals. Without: who agrees with whom, and "
+        "how many\nrows are disputed. A method that cannot run is listed with its reason.\n\n"
+        "examples:\n"
+        "  python -m deem_core compare sample_data/experts_wide.csv --methods mv,ds,lsml,deem --seeds 2\n"
+        "  python -m deem_core compare sample_data/experts_wide.csv --expert-classes 4,7 --json compared.json\n"
+        "  python -m deem_core compare answers.csv --truth-file gold.csv --budget 30",
+    )
+    add_reading_options(compare)
+    compare.add_argument("--methods", metavar="A,B", default="all", help="methods to compare (default: all)")
+    compare.add_argument("--expert-classes", metavar="X,Y", help="also score these true classes apart from the rest")
+    compare.add_argument("--seeds", metavar="N", type=int, default=5, help="runs of each random method (default 5)")
+    compare.add_argument(
+        "--budget", metavar="SECONDS", type=float, default=BUDGET, help="time for each method in seconds (default 120)"
+    )
+    compare.add_argument("--seed", metavar="S", type=int, default=0, help="same seed, same labels (default 0)")
+    compare.add_argument("--json", metavar="OUT", help="also write everything as JSON")
+
+
+def _compare(options: argparse.Namespace) -> None:
+    from deem_core.comparing import compare, entry  # noqa: PLC0415  # only those who compare wait for the imports
+
+    check_outputs([options.json], inputs=[options.file, options.truth_file])
+    names = _listed(options.methods)
+    for name in names if names != ["all"] else []:
+        entry(name)  # before the file is read
+    if options.seed < 0:
+        raise InputError(f"The seed is {options.seed}; it must be 0 or more.")
+    votes = read_file(options).votes
+    bar = _Line()
+    try:
+        found = compare(
+            votes,
+            names,
+            options.seeds,
+            expert_classes=_listed(options.expert_classes),
+            budget=options.budget,
+            random_state=options.seed,
+            watch=bar,
+        )
+    finally:
+        bar.clear()
+    print(f"{Path(options.file).name}: {size(votes)}, {sum(method.ran for method in found.methods)} methods.")
+    for line in report(found):
+        print(line)
+    if options.json:
+        write_json(found.to_dict(), options.json)
+
+
+def _listed(text: str | None) -> list[str]:
+    return [part.strip() for part in (text or "").split(",") if part.strip()]
+
+
+# ---------------------------------------------------------------------- words
+
+
+def report(found: Comparison) -> Iterable[str]:
+    """Yield the ranked table, the agreement matrix, notes and the conclusion."""
+    from deem_core.comparing import conclusion  # noqa: PLC0415
+
+    ranked = found.ranked()
+    if ranked:
+        yield ""
+        yield from table(*_scores(found, ranked) if found.n_truth else _shares(found, ranked), total=len(ranked))
+    if found.n_truth and found.best_learner is not None:
+        best, average = found.best_learner_accuracy, found.average_learner_accuracy
+        yield f"  best single learner {found.best_learner} {_share(best)}, average learner {_share(average)}"
+    if len(ranked) > 1:
+        yield ""
+        yield f"Same label, % of rows ({found.n_disputed:,} rows disputed)"
+        yield from table(*_matrix(found, [method.name for method in ranked]), total=len(ranked))
+    noted = [method for method in found.methods if not method.ran or method.cut]
+    if noted:
+        yield ""
+        yield "Not run, or cut short"
+        yield from (f"  {method.name}: {method.note}" for method in noted)
+    yield ""
+    yield conclusion(found)
+
+
+def _scores(found: Comparison, ranked: Sequence[MethodResult]) -> tuple[list[str], list[list[str]]]:
+    experts = bool(found.expert_classes)
+    header = ["method", "right", "95 % interval", "± seeds", "balanced", "macro-F1"]
+    header += ["experts", "rest"] if experts else []
+    rows = []
+    for method in ranked:
+        low, high = method.intervals["accuracy"]
+        spread = f"{100 * method.std['accuracy']:.2f}" if method.std else ""
+        row = [method.name, _share(method.accuracy), f"{100 * low:.1f}–{100 * high:.1f}", spread]
+        row += [_share(method.balanced_accuracy), _share(method.macro_f1)]
+        row += [_share(method.expert_accuracy), _share(method.rest_accuracy)] if experts else []
+        rows.append([*row, *_cost(method)])
+    return [*header, "s", "memory"], rows
+
+
+def _shares(found: Comparison, ranked: Sequence[MethodResult]) -> tuple[list[str], list[list[str]]]:
+    shown = found.classes[: min(found.n_classes, 5)]
+    rows = []
+    for method in ranked:
+        shares = [_share(share) for share in (method.shares or [])[: len(shown)]]
+        rows.append([method.name, *shares, _share(method.stability), *_cost(method)])
+    return ["method", *(f"says {label}" for label in shown), "seeds agree", "s", "memory"], rows
+
+
+def _cost(method: MethodResult) -> list[str]:
+    seconds = "" if method.seconds is None else f"{method.seconds:.2f}"
+    return [seconds, "" if method.memory_bytes is None else f"+{megabytes(method.memory_bytes)}"]
+
+
+def _matrix(found: Comparison, names: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+    place = {name: at for at, name in enumerate(found.agreement.names)}
+    matrix = found.agreement.matrix
+    rows = [[a, *(f"{100 * matrix[place[a]][place[b]]:.0f}" for b in names)] for a in names]
+    return ["", *(name[:6] for name in names)], rows
+
+
+def _share(share: float | None) -> str:
+    return percent(float("nan") if share is None else share)
+
+
+class _Line:
+    """One line of progress on a terminal, nothing elsewhere."""
+
+    def __init__(self) -> None:
+        self.shown = sys.stderr.isatty()
+
+    def __call__(self, progress: MethodProgress) -> None:
+        """Say which method is at work."""
+        if self.shown:
+            seed = f", run {progress.seed + 1} of {progress.seeds}" if progress.seeds > 1 else ""
+            text = f"  {progress.at + 1} of {progress.total}: {progress.title}{seed}"
+            print(f"\r{text:<70}", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self.shown:
+            print(f"\r{'':<70}\r", end="", file=sys.stderr, flush=True)

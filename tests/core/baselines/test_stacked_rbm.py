@@ -1,0 +1,58 @@
+"""The stacked RBMs, deterministic and stochastic."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from deem_core import InputError, simulate
+from deem_core.baselines import dnn_det, dnn_sto, stacked_rbm
+from deem_core.describe import accuracy
+from tests.core.baselines.helpers import make_votes, random_votes
+
+
+def test_conditionals_are_those_of_the_joint_law():
+    rng = np.random.default_rng(0)
+    W, a, b = rng.normal(size=(3, 2)), rng.normal(size=3), rng.normal(size=2)
+    layer = stacked_rbm.Layer(W[None], a[None, None], b[None, None], np.ones((1, 1, 2)))
+    states = [np.array(bits, float) for bits in itertools.product([0, 1], repeat=3)]
+    hidden = [np.array(bits, float) for bits in itertools.product([0, 1], repeat=2)]
+    joint = np.array([[np.exp(a @ v + b @ h + v @ W @ h) for h in hidden] for v in states])
+    given_v = joint @ np.array(hidden) / joint.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(layer.up(np.array(states)[None])[0], given_v)
+    given_h = joint.T @ np.array(states) / joint.T.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(layer.down(np.array(hidden)[None])[0], given_h)
+
+
+def test_units_that_a_class_does_not_use_stay_off():
+    alive = np.array([[[1, 0]]], np.float32)
+    bits = (np.random.default_rng(1).random((1, 200, 4)) < 0.5).astype(np.float32)
+    layer, cut = stacked_rbm._train_rbm(
+        bits, np.ones((1, 1, 4), np.float32), alive, 0.0, np.random.default_rng(2), stop=lambda: False
+    )
+    assert not cut
+    assert (layer.up(bits)[:, :, 1] == 0).all()
+    assert (layer.weights[:, :, 1] == 0).all()
+
+
+@pytest.mark.parametrize("method", [dnn_det, dnn_sto])
+@pytest.mark.parametrize("K", [2, 3])
+def test_the_answer_is_near_the_best_single_learner_or_better(method, K):
+    votes = random_votes(np.random.default_rng(3), 1000, 7, K)
+    made = method.aggregate(votes, np.random.default_rng(4))
+    assert accuracy(made.codes, votes.majority_vote.codes) > 0.85
+    assert "→" in made.notes[0] or made.notes[0].endswith(": 1.")
+
+
+def test_layers_get_narrower_until_one_unit():
+    votes = simulate.tree(600, rng=np.random.default_rng(5)).votes
+    stack = stacked_rbm.train(votes, np.random.default_rng(6), lambda: False)
+    widths = np.array([layer.alive.sum(axis=(1, 2)) for layer in stack.layers])
+    assert (widths[-1] == 1).all()
+    assert (np.diff(np.vstack([np.full(3, 12), widths]), axis=0) <= 0).all()
+    assert len(widths) <= stacked_rbm.MAX_LAYERS
+
+
+def test_many_classes_are_refused():
+    with pytest.raises(InputError, match="refused above 64 classes"):
+        dnn_det.aggregate(make_votes([[0, 1, 2]], 65), np.random.default_rng(0))
