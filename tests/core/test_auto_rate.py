@@ -37,12 +37,13 @@ def swept(votes, monkeypatch):
 def recommending(found: Sweep, rate: float | None) -> Sweep:
     kind = "no rate is safe" if rate is None else "recommended"
     index = None if rate is None else found.rates.tolist().index(rate)
-    chosen = Recommendation(kind, index, rate, None if rate is None else 1, "It dips and settles.", "Try lower rates.")
+    layers = None if index is None else int(found.n_layers[index])
+    chosen = Recommendation(kind, index, rate, layers, "It dips and settles.", "Try lower rates.")
     return Sweep(**{**vars(found), "recommendation": chosen})
 
 
 def test_the_recommended_rate_is_used_and_recorded(votes, swept, monkeypatch, tmp_path):
-    found, calls = swept
+    found, _ = swept
     monkeypatch.setattr(estimator, "sweep", lambda *_, **__: recommending(found, 0.4))
     model = DEEM(learning_rate="auto", **SMALL).fit(votes)
     assert model.settings_["learning_rate"]["value"] == 0.4

@@ -1,5 +1,6 @@
 """Training can be stopped at any update and goes on later as if nothing had happened."""
 
+import contextlib
 import json
 
 import numpy as np
@@ -45,10 +46,8 @@ def test_a_stopped_training_goes_on_to_the_same_labels_and_records(votes, patien
     settings = {"updates": 40, "batch_size": 64, "restarts": 4, "random_state": 0, "momentum": 0.5}
     whole = DEEM(**settings).fit(votes)
     control = Kept(patience)
-    try:
+    with contextlib.suppress(Stopped):
         DEEM(**settings).fit(votes, control=control)
-    except Stopped:
-        pass
     control.patience = 10**9
     resumed = DEEM(**settings).fit(votes, control=control)
     assert np.array_equal(resumed.fuse_codes(votes.codes), whole.fuse_codes(votes.codes))
