@@ -55,18 +55,19 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 def write_json(content: Any, path: str | os.PathLike[str]) -> None:
     """Write plain values as JSON; numbers that are not finite become null."""
-    text = json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(plain_values(content), indent=2, ensure_ascii=False, allow_nan=False)
     with whole_file(path) as stream:
         stream.write(f"{text}\n".encode(errors="backslashreplace"))  # half a surrogate pair, spelled as JSON does
 
 
-def _finite(value: Any) -> Any:
+def plain_values(value: Any) -> Any:
+    """Return a value as JSON knows it: arrays as lists, numbers that are not finite as None."""
     if isinstance(value, dict):
-        return {str(key): _finite(item) for key, item in value.items()}
+        return {str(key): plain_values(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
+        return [plain_values(item) for item in value]
     if hasattr(value, "tolist"):  # NumPy arrays and scalars
-        return _finite(value.tolist())
+        return plain_values(value.tolist())
     if isinstance(value, float) and value - value != 0:
         return None
     return value

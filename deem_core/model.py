@@ -221,7 +221,7 @@ def _rows_of(codes: Tensor, n_units: int) -> Tensor:
     return codes.clamp_min(0) + first + n_units * torch.arange(n_models, device=codes.device)[:, None, None]
 
 
-def _top(model: Model, codes: Tensor, outputs: list[Tensor]) -> tuple[Tensor, Tensor]:
+def top(model: Model, codes: Tensor, outputs: list[Tensor]) -> tuple[Tensor, Tensor]:
     """Return a·v (R, B) and the label's logits b + v·U (R, B, K)."""
     if not outputs:
         visible = _sum_rows(model.visible_bias.unsqueeze(-1), codes).squeeze(-1)
@@ -233,25 +233,25 @@ def _top(model: Model, codes: Tensor, outputs: list[Tensor]) -> tuple[Tensor, Te
 
 def free_energy(model: Model, codes: Tensor) -> Tensor:
     """Return F (R, B) of votes ``codes (R, B, d)``; differentiable in the parameters."""
-    visible, logits = _top(model, codes, units(model, codes))
+    visible, logits = top(model, codes, units(model, codes))
     return -(visible + logits.logsumexp(-1))
 
 
 def energy(model: Model, codes: Tensor, label: Tensor) -> Tensor:
     """Return E (R, B) of votes and a label ``(R, B, K)``, one-hot or a distribution."""
-    visible, logits = _top(model, codes, units(model, codes))
+    visible, logits = top(model, codes, units(model, codes))
     return -(visible + (logits * label).sum(-1))
 
 
 def free_and_expected_energy(model: Model, codes: Tensor) -> tuple[Tensor, Tensor]:
     """Return F and E at the expected label, both (R, B), from one evaluation."""
-    visible, logits = _top(model, codes, units(model, codes))
+    visible, logits = top(model, codes, units(model, codes))
     return -(visible + logits.logsumexp(-1)), -(visible + (logits * logits.softmax(-1)).sum(-1))
 
 
 def posterior(model: Model, codes: Tensor) -> Tensor:
     """Return p(h|x) as (R, B, K)."""
-    _, logits = _top(model, codes, units(model, codes))
+    _, logits = top(model, codes, units(model, codes))
     return logits.softmax(-1)
 
 
@@ -262,7 +262,7 @@ def potential_and_gradient(model: Model, codes: Tensor) -> tuple[Tensor, Tensor]
     From the top down: ∂(−F)/∂v = a + U·p(h|v), then through each activation's Jacobian and weight.
     """
     outputs = units(model, codes)
-    visible, logits = _top(model, codes, outputs)
+    visible, logits = top(model, codes, outputs)
     gradient = torch.baddbmm(model.visible_bias.unsqueeze(1), logits.softmax(-1), model.weights.mT)
     for weight, output in zip(reversed(model.layer_weights), reversed(outputs), strict=True):
         pulled = ACTIVATIONS[model.activation].pullback(output, gradient.view_as(output))
@@ -273,7 +273,7 @@ def potential_and_gradient(model: Model, codes: Tensor) -> tuple[Tensor, Tensor]
 # ---------------------------------------------------------------------- exact quantities of the iRBM without layers
 
 
-def _log_normalisers(model: Model) -> Tensor:
+def log_normalisers(model: Model) -> Tensor:
     """Return log Σ_l exp(a_il + U_ilm) as (R, d, K): what each vote contributes given the label m."""
     if model.n_layers:
         raise InputError("Exact likelihoods exist only for the iRBM without layers.")
@@ -288,22 +288,22 @@ def _joint(model: Model) -> Tensor:
 
 def log_partition(model: Model) -> Tensor:
     """Return log Z (R,): given the label the votes are independent, so Z is a sum of d factors per label."""
-    return (model.hidden_bias + _log_normalisers(model).sum(1)).logsumexp(-1)
+    return (model.hidden_bias + log_normalisers(model).sum(1)).logsumexp(-1)
 
 
 def log_likelihood(model: Model, codes: Tensor) -> Tensor:
     """Return log p(x) (R, B) of the votes that were cast; votes that were not are summed out."""
-    visible, logits = _top(model, codes, [])
+    visible, logits = top(model, codes, [])
     absent = (codes < 0).to(logits.dtype)
-    logits = logits + torch.bmm(absent, _log_normalisers(model))
+    logits = logits + torch.bmm(absent, log_normalisers(model))
     return visible + logits.logsumexp(-1) - log_partition(model).unsqueeze(-1)
 
 
 def marginal_posterior(model: Model, codes: Tensor) -> Tensor:
     """Return p(h | votes cast) (R, B, K) of the iRBM with votes that were not cast summed out, as Dawid-Skene does."""
     absent = (codes < 0).to(model.weights.dtype)
-    _, logits = _top(model, codes, [])
-    return (logits + torch.bmm(absent, _log_normalisers(model))).softmax(-1)
+    _, logits = top(model, codes, [])
+    return (logits + torch.bmm(absent, log_normalisers(model))).softmax(-1)
 
 
 def to_dawid_skene(model: Model) -> tuple[Tensor, Tensor]:
@@ -311,7 +311,7 @@ def to_dawid_skene(model: Model) -> tuple[Tensor, Tensor]:
 
     ψ_ilm = softmax_l(a_il + U_ilm); π_m ∝ exp(b_m) Π_i Σ_l exp(a_il + U_ilm). The paper's prior leaves out a.
     """
-    prior = model.hidden_bias + _log_normalisers(model).sum(1)
+    prior = model.hidden_bias + log_normalisers(model).sum(1)
     return _joint(model).softmax(2), prior.softmax(-1)
 
 
@@ -327,5 +327,5 @@ def from_dawid_skene(psi: Tensor, pi: Tensor, corner: float = 1.0) -> Model:
     weights[:, :, 0], weights[..., 0] = 0, 0
     weights[:, :, 0, 0] = corner
     model = Model(weights.flatten(1, 2), visible_bias.flatten(1), torch.zeros_like(pi))
-    hidden_bias = pi.log() - _log_normalisers(model).sum(1)
+    hidden_bias = pi.log() - log_normalisers(model).sum(1)
     return replace(model, hidden_bias=hidden_bias - hidden_bias[:, :1])

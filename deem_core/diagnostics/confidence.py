@@ -126,8 +126,11 @@ def needs_review(votes: Votes, posterior: Posterior, *, share: float = 0.1) -> N
     return chosen
 
 
-def _dawid_skene_step(votes: Votes, posterior: Posterior) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return log π̂ (K,) and log ψ̂ (d·K, K): a row per learner and vote, a column per true class."""
+def expected_counts(votes: Votes, posterior: Posterior) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return Σ_n p_nm [x_ni = l] as (d, K, K), indexed learner, vote, label, and Σ_n p_nm as (K,).
+
+    Rows without votes count for neither.
+    """
     d, K = votes.n_learners, votes.n_classes
     mass = np.zeros(K)
     counts = np.zeros((d * K, K))
@@ -136,11 +139,26 @@ def _dawid_skene_step(votes: Votes, posterior: Posterior) -> tuple[NDArray[np.fl
         p = np.where(voted, posterior[rows], 0.0).astype(np.float64)  # (b, K)
         mass += p.sum(axis=0)
         counts += sparse_one_hot(votes.codes[rows], votes.n_classes).T @ p
+    return counts.reshape(d, K, K), mass
+
+
+def margin(posterior: Posterior) -> NDArray[np.float64]:
+    """Return by how much the most probable class leads the next one, (n,); 1 if there is no other."""
+    if posterior.shape[1] < 2:
+        return np.ones(len(posterior))
+    best = np.empty((len(posterior), 2))
+    for rows in _chunks(*posterior.shape):
+        best[rows] = np.partition(posterior[rows], -2, axis=1)[:, -2:]
+    return np.asarray(best[:, 1] - best[:, 0])
+
+
+def _dawid_skene_step(votes: Votes, posterior: Posterior) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return log π̂ (K,) and log ψ̂ (d·K, K): a row per learner and vote, a column per true class."""
+    counts, mass = expected_counts(votes, posterior)
     mass += PSEUDO_COUNT
     counts += PSEUDO_COUNT
-    by_learner = counts.reshape(d, K, K)
-    by_learner /= by_learner.sum(axis=1, keepdims=True)
-    return np.log(mass / mass.sum()), np.log(counts, out=counts)
+    counts /= counts.sum(axis=1, keepdims=True)
+    return np.log(mass / mass.sum()), np.log(counts, out=counts).reshape(-1, votes.n_classes)
 
 
 def _review_chunks(votes: Votes) -> Iterator[slice]:

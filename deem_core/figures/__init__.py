@@ -5,7 +5,7 @@ from deem_core.figures.coverage import accuracy_bars, coverage_bars
 from deem_core.figures.curves import Curve, curves_of_records, curves_of_sweep
 from deem_core.figures.energy import energy_panels
 from deem_core.figures.labels import class_shares, confidence_histogram, label_changes
-from deem_core.figures.methods import accuracy_intervals, restart_agreement
+from deem_core.figures.methods import accuracy_intervals, class_differences, restart_agreement
 from deem_core.figures.shapes import shapes
 from deem_core.figures.training import sampler_health, shares_over_time
 from deem_core.figures.votes import votes_per_class
@@ -16,6 +16,7 @@ __all__ = [
     "accuracy_intervals",
     "agreement_heatmap",
     "agreement_histogram",
+    "class_differences",
     "class_shares",
     "confidence_histogram",
     "coverage_bars",

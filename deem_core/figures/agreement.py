@@ -27,9 +27,11 @@ def agreement_heatmap(
     *,
     order: ArrayLike | None = None,
     common: NDArray[np.integer[Any]] | None = None,
+    who: str = "learner",
+    what: str = "vote",
     theme: str | None = "light",
 ) -> go.Figure:
-    """Draw how often each pair of learners votes the same.
+    """Draw how often each pair of learners votes the same, or each pair of others who label rows.
 
     The diagonal is left blank: that everyone agrees with themselves would only eat up the colours. So is a pair
     without a number.
@@ -43,6 +45,8 @@ def agreement_heatmap(
         In which the learners are drawn (`PairAgreement.order`); as given by default.
     common : (d, d) array of int, optional
         Rows in which both voted, for the hover text.
+    who, what : str
+        What is compared, and what they have in common.
     theme : "light" or "dark"
     """
     colours = theme_of(theme)
@@ -64,10 +68,10 @@ def agreement_heatmap(
             xgap=1 if d <= MOST_LABELS else 0,
             ygap=1 if d <= MOST_LABELS else 0,
             texttemplate="%{z:.0%}" if d <= MOST_WRITTEN else None,
-            customdata=_pair_texts(share, rows, hover_names([learners[j] for j in at])),
+            customdata=_pair_texts(share, rows, hover_names([learners[j] for j in at]), what),
             hovertemplate="%{customdata}<extra></extra>",
             colorbar={
-                "title": {"text": "share of rows with the same vote", "side": "right"},
+                "title": {"text": f"share of rows with the same {what}", "side": "right"},
                 "tickformat": ".0%",
                 "thickness": 14,
                 "outlinewidth": 0,
@@ -90,7 +94,7 @@ def agreement_heatmap(
         "automargin": True,
         "ticks": "",
     }
-    title = "learner" if step == 1 else f"learner (one in {step} is named)"
+    title = who if step == 1 else f"{who} (one in {step} is named)"
     return figure.update_layout(
         template=colours.template(),
         plot_bgcolor=colours.grid,
@@ -181,7 +185,7 @@ def _range(values: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def _pair_texts(
-    share: NDArray[np.float64], common: NDArray[np.integer[Any]] | None, names: Sequence[str]
+    share: NDArray[np.float64], common: NDArray[np.integer[Any]] | None, names: Sequence[str], what: str
 ) -> list[list[str]]:
     """Return what is said of each pair, (d, d)."""
 
@@ -191,8 +195,8 @@ def _pair_texts(
         pair = f"<b>{names[i]}</b><br><b>{names[j]}</b><br>"
         if math.isnan(share[i, j]):
             return f"{pair}too few rows in common" + ("" if common is None else f" ({common[i, j]:,})")
-        rows = "the rows with both votes" if common is None else f"{common[i, j]:,} common rows"
-        return f"{pair}same vote on {share[i, j]:.1%} of {rows}"
+        rows = f"the rows with both {what}s" if common is None else f"{common[i, j]:,} common rows"
+        return f"{pair}same {what} on {share[i, j]:.1%} of {rows}"
 
     return [[text(i, j) for j in range(len(names))] for i in range(len(names))]
 

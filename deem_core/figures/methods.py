@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -23,6 +24,7 @@ def accuracy_intervals(
     *,
     highlight: str | None = None,
     reference: str | None = None,
+    measure: str = "accuracy (share of rows that are right)",
     theme: str | None = "light",
 ) -> go.Figure:
     """Draw the accuracy of each method as a dot with its interval, the best first (evaluation only).
@@ -36,6 +38,8 @@ def accuracy_intervals(
         The method that stands out.
     reference : str, optional
         The method whose value is a line across the picture, such as majority vote.
+    measure : str
+        What the values are, if not accuracies.
     theme : "light" or "dark"
     """
     colours = theme_of(theme)
@@ -72,7 +76,7 @@ def accuracy_intervals(
         bar_layout(colours, len(order), "method, best first"),
         height=130 + 30 * len(order),
         xaxis={
-            "title": "accuracy (share of rows that are right)",
+            "title": measure,
             "tickformat": ".1%" if ends[1] - ends[0] < 0.05 else ".0%",
             "range": [max(ends[0] - pad, -0.005), min(ends[1] + pad, 1.005)],
             "zeroline": False,
@@ -107,21 +111,49 @@ def restart_agreement(agreement: ArrayLike, *, theme: str | None = "light") -> g
     names = [f"restart {r + 1}" for r in range(len(share))]
     if len(share) < 2:
         return picture_of_nothing(theme_of(theme), "One restart has no other to agree with.")
-    figure = agreement_heatmap(share, names, theme=theme)
-    figure.update_traces(
-        customdata=[
-            [_pair(names[r], names[s], share[r, s]) if r != s else f"<b>{names[r]}</b>" for s in range(len(names))]
-            for r in range(len(names))
-        ],
-        colorbar={"title": {"text": "share of rows with the same label"}},
-    )
-    return figure.update_layout(
-        height=int(np.clip(34 * len(share), 140, 640)) + 110,
-        xaxis={"title": {"text": "restart"}},
-        yaxis={"title": {"text": "restart"}, "scaleanchor": False},
-    )
+    return agreement_heatmap(share, names, who="restart", what="label", theme=theme)
 
 
-def _pair(one: str, other: str, share: float) -> str:
-    said = f"same label on {share:.2%} of the rows" if np.isfinite(share) else "one of them failed"
-    return f"<b>{one}</b><br><b>{other}</b><br>{said}"
+def class_differences(
+    classes: Sequence[Any], differences: ArrayLike, *, title: str, max_classes: int = 40, theme: str | None = "light"
+) -> go.Figure:
+    """Draw in which classes one method does more than another, as bars to the right and to the left.
+
+    Parameters
+    ----------
+    classes : sequence of K labels
+    differences : (K,) array
+        Shares, as fractions; NaN is not drawn.
+    title : str
+        Of the horizontal axis: what the differences are of.
+    max_classes : int
+        Classes with the largest differences that are drawn.
+    theme : "light" or "dark"
+    """
+    colours = theme_of(theme)
+    value = np.asarray(differences, np.float64)
+    known = np.flatnonzero(np.isfinite(value))
+    if not len(known):
+        return picture_of_nothing(colours, "There is nothing to compare in any class.")
+    largest = known[np.argsort(-np.abs(value[known]), kind="stable")][:max_classes]
+    order = largest[np.argsort(-value[largest], kind="stable")]
+    labels = [str(label) for label in classes]
+    axis_names, hover = bar_names(labels), hover_names(labels)
+    axis_title = (
+        "class" if len(order) == len(known) else f"class ({len(order)} of {len(known):,}, those that differ most)"
+    )
+    figure = go.Figure(
+        go.Bar(
+            x=value[order],
+            y=[axis_names[k] for k in order],
+            orientation="h",
+            marker={"color": [colours.good if value[k] >= 0 else colours.bad for k in order]},
+            customdata=[f"<b>{hover[k]}</b><br>{100 * value[k]:+.2f} points" for k in order],
+            hovertemplate="%{customdata}<extra></extra>",
+        )
+    )
+    figure.update_layout(
+        bar_layout(colours, len(order), axis_title),
+        xaxis={"title": title, "tickformat": "+.1%", "zeroline": True, "fixedrange": True, "automargin": True},
+    )
+    return figure

@@ -13,7 +13,7 @@ from deem_core.labels import DEFAULT, MissingRule, canonical_text
 from deem_core.memory import peak_bytes
 from deem_core.readers import long, roles, soft, wide
 from deem_core.readers.parse import DELIMITERS, delimiter_of
-from deem_core.readers.report import Notebook, Report, listing, plural
+from deem_core.readers.report import ROWS_SHOWN, Notebook, Report, listing, plural
 from deem_core.readers.request import Request
 from deem_core.readers.source import Source, open_source
 from deem_core.votes import Votes
@@ -108,7 +108,7 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     votes, found = _read_layout(request, _long_if_named(request, layout))
     if truth_file is not None:
         votes = _with_truth_file(votes, truth_file, rule, notebook)
-    _note_votes(votes, notebook)
+    _note_votes(votes, found, notebook)
     return Reading(votes, _report(found, source, votes, notebook), source)
 
 
@@ -265,15 +265,18 @@ def _note_file(source: Source, notebook: Notebook) -> None:
         notebook.add("understood", f"{source.name}: {kind}, {size}.")
 
 
-def _note_votes(votes: Votes, notebook: Notebook) -> None:
+def _note_votes(votes: Votes, layout: str, notebook: Notebook) -> None:
     silent = (votes.votes_per_row == 0).nonzero()[0]
-    if len(silent):
-        notebook.add(
-            "warning",
-            f"{plural(len(silent), 'row')} without any vote: no label can be given",
-            count=len(silent),
-            rows=silent,
-        )
+    if not len(silent):
+        return
+    if layout == "long":  # a task has no line of its own: it is named instead
+        names = listing([str(votes.ids[row]) for row in silent[:ROWS_SHOWN]])
+        some = "" if len(silent) <= ROWS_SHOWN else "the first are "
+        text = f"{plural(len(silent), 'task')} without any vote: no label can be given ({some}{names})."
+        notebook.add("warning", text, count=len(silent))
+        return
+    text = f"{plural(len(silent), 'row')} without any vote: no label can be given"
+    notebook.add("warning", text, count=len(silent), rows=silent)
 
 
 def _report(layout: str, source: Source, votes: Votes, notebook: Notebook) -> Report:

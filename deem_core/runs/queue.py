@@ -145,7 +145,7 @@ def device_of(kind: str, config: Mapping[str, Any]) -> str:
     str
         "cpu", "mps", "cuda" or "cuda:1".
     """
-    if kind == "apply" or config.get("method") == "irbm":
+    if kind in ("apply", "inspect") or config.get("method") == "irbm":
         return "cpu"
     wish = str(config.get("device") or "auto")
     if wish == "auto":

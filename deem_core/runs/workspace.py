@@ -30,7 +30,7 @@ from deem_core.runs.run import BALLAST, CHECKPOINT, PROGRESS, SPEC, Run
 from deem_core.runs.spawn import spawn
 from deem_core.runs.state import CANCEL, WORKER, State, worker_of, write_state
 
-KINDS = ("sweep", "train", "compare", "apply")
+KINDS = ("sweep", "train", "compare", "apply", "inspect")
 
 MARK = "workspace.json"
 FORMAT = "deem-studio-workspace"
@@ -148,7 +148,7 @@ class Workspace:
 
         Parameters
         ----------
-        kind : "sweep", "train", "compare" or "apply"
+        kind : "sweep", "train", "compare", "apply" or "inspect"
         dataset : Dataset
         config : mapping
             Settings of the kind, plain JSON values. ``random_state`` is the seed; without it one is drawn.

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from deem_core.diagnostics.information import table_information
 from deem_core.model import Model, posterior, units
 
 MOST_UNITS = 2_000
@@ -60,19 +60,10 @@ def dependence(model: Model, codes: Tensor) -> Dependence:
         own = hot[label == m].double().flatten(1)
         if len(own) >= MIN_ROWS:
             joint = (own.T @ own).cpu().numpy().reshape(d, K, d, K).transpose(0, 2, 1, 3)  # (d, d, K, K)
-            total += len(own) * _information(joint)
+            total += len(own) * table_information(joint)
             rows += len(own)
     if not rows or d < 2:
         return Dependence(float("nan"), float("nan"))
     matrix = total / rows
     pairs = matrix[~np.eye(d, dtype=bool)]
     return Dependence(float(pairs.mean()), float(np.sqrt((pairs**2).sum())))
-
-
-def _information(joint: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mutual information (d, d) of tables of weights (d, d, K, K); 0 for pairs never seen together."""
-    weight = joint.sum(axis=(2, 3), keepdims=True)
-    p = np.divide(joint, weight, out=np.zeros_like(joint), where=weight > 0)
-    independent = p.sum(axis=3, keepdims=True) * p.sum(axis=2, keepdims=True)
-    ratio = np.divide(p, independent, out=np.ones_like(p), where=p > 0)
-    return np.asarray((p * np.log(ratio)).sum(axis=(2, 3)))

@@ -80,6 +80,16 @@ def test_lines_show_the_curves_as_given():
             np.testing.assert_allclose(line.y, getattr(own, what))
 
 
+def test_classes_that_differ_most_are_drawn_from_gain_to_loss():
+    figure = figures.class_differences(["a", "b", "c"], [-0.2, 0.1, np.nan], title="recall")
+    assert list(figure.data[0].y) == ["b", "a"]
+    assert "-20.00 points" in figure.data[0].customdata[1]
+    many = figures.class_differences(range(100), np.linspace(-1, 1, 100), title="recall", max_classes=10)
+    assert len(many.data[0].y) == 10
+    assert "10 of 100" in many.layout.yaxis.title.text
+    assert "nothing to compare" in words(figures.class_differences([], [], title="recall"))
+
+
 @pytest.mark.parametrize("theme", THEMES)
 def test_the_selected_curve_is_drawn_last_thicker_and_in_a_colour_of_its_own(theme):
     figure = figures.energy_panels(curves(), selected=0.2, theme=theme)
@@ -354,8 +364,9 @@ def test_methods_stand_best_first_with_their_intervals():
 
 def test_restarts_are_named_in_the_agreement_of_restarts():
     figure = figures.restart_agreement(np.array([[1.0, 0.9, np.nan], [0.9, 1.0, np.nan], [np.nan] * 3]))
-    assert figure.data[0].customdata[0][1] == "<b>restart 1</b><br><b>restart 2</b><br>same label on 90.00% of the rows"
-    assert "failed" in figure.data[0].customdata[0][2]
+    said = figure.data[0].customdata[0]
+    assert said[1].startswith("<b>restart 1</b><br><b>restart 2</b><br>same label on 90.0% of")
+    assert "too few rows" in said[2]
     assert "One restart" in words(figures.restart_agreement([[1.0]]))
 
 

@@ -1,0 +1,202 @@
+"""Dependent units: the mutual-information matrices of one layer, and the figures and words that sum them up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from deem_core.diagnostics.agreement import clustered_order
+from deem_core.diagnostics.result import Result
+
+Float = NDArray[np.float64]
+
+WELL_ABOVE = 3.0
+"""How many times the bias floor dependence must be to speak of it."""
+
+
+@dataclass(frozen=True)
+class LayerDependence(Result):
+    """Dependence of the u units of one layer, for C classes.
+
+    Attributes
+    ----------
+    name : str
+        "input", "input, near-copies merged", "after layer 1", …
+    units : tuple of u str
+        Learners, or the voices of merged near-copies. Unit i of a layer began as the identity on voice i.
+    classes : tuple of C str
+    rows : (C,) int64
+        Rows of each class that were used.
+    information : (C, u, u) float64
+        Mutual information in nats, entropy on the diagonal.
+    normalised : (C, u, u) float64
+        Information over the mean of both entropies.
+    n_states : int
+        K.
+    """
+
+    name: str
+    units: tuple[str, ...]
+    classes: tuple[str, ...]
+    rows: NDArray[np.int64]
+    information: Float
+    normalised: Float
+    n_states: int
+
+    @property
+    def largest(self) -> Float:
+        """Largest information of a pair, (C,)."""
+        return _over_pairs(self.information, "max")
+
+    @property
+    def frobenius(self) -> Float:
+        """Frobenius norm without the diagonal, (C,)."""
+        return _over_pairs(self.information, "norm")
+
+    @property
+    def mean_information(self) -> Float:
+        """Mean over pairs, (C,)."""
+        return _over_pairs(self.information, "mean")
+
+    @property
+    def mean_normalised(self) -> Float:
+        """Mean over pairs of the normalised information, (C,)."""
+        return _over_pairs(self.normalised, "mean")
+
+    @property
+    def entropy(self) -> Float:
+        """Mean entropy of the units, (C,)."""
+        return np.asarray(np.nanmean(np.diagonal(self.information, axis1=1, axis2=2), axis=1))
+
+    @property
+    def floor(self) -> Float:
+        """Information that independent units would seem to have, about (K − 1)² / 2n for each pair, (C,)."""
+        return np.asarray((self.n_states - 1) ** 2 / (2 * self.rows))
+
+    @property
+    def floor_frobenius(self) -> Float:
+        """Frobenius norm that independent units would seem to have, (C,).
+
+        2n times the information of a pair is then chi-square with (K − 1)² degrees of freedom.
+        """
+        u, freedom = len(self.units), (self.n_states - 1) ** 2
+        return np.asarray(self.floor * np.sqrt(u * (u - 1) * (1 + 2 / freedom)))
+
+    @property
+    def mean_matrix(self) -> Float:
+        """Information averaged over the classes, (u, u)."""
+        return np.asarray(_nan_mean(self.information))
+
+    @property
+    def order(self) -> NDArray[np.intp]:
+        """Units, (u,), so that dependent ones stand side by side."""
+        if not len(self.classes):
+            return np.arange(len(self.units))
+        likeness = _nan_mean(self.normalised)
+        return clustered_order(likeness)
+
+    def pairs(self, most: int = 10) -> tuple[DependentPair, ...]:
+        """Return the most dependent pairs, by their information averaged over the classes."""
+        if not len(self.classes):
+            return ()
+        mean, share = self.mean_matrix, _nan_mean(self.normalised)
+        first, second = np.triu_indices(len(self.units), 1)
+        best = np.argsort(-np.nan_to_num(mean[first, second], nan=-1), kind="stable")[:most]
+        found = []
+        for i, j in zip(first[best].tolist(), second[best].tolist(), strict=True):
+            if np.isnan(mean[i, j]):
+                continue
+            peak = int(np.nanargmax(self.information[:, i, j]))
+            where, at = self.classes[peak], float(self.information[peak, i, j])
+            found.append(
+                DependentPair(
+                    self.units[i],
+                    self.units[j],
+                    float(mean[i, j]),
+                    float(share[i, j]),
+                    where,
+                    at,
+                    _pair_reading(float(share[i, j]), float(mean[i, j]), float(self.floor.mean())),
+                )
+            )
+        return tuple(found)
+
+    def summary(self) -> dict[str, float]:
+        """Return mean and standard deviation of each figure over the classes."""
+        figures = {
+            "largest": self.largest,
+            "frobenius": self.frobenius,
+            "entropy": self.entropy,
+            "normalised": self.mean_normalised,
+            "floor": self.floor,
+            "floor_frobenius": self.floor_frobenius,
+        }
+        made: dict[str, float] = {}
+        for name, values in figures.items():
+            made[name] = float(values.mean()) if len(values) else float("nan")
+            made[f"{name}_std"] = float(values.std()) if len(values) else float("nan")
+        return made
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row per class and pair of units."""
+        first, second = np.triu_indices(len(self.units), 1)
+        C, names = len(self.classes), np.asarray(self.units, object)
+        return pd.DataFrame(
+            {
+                "layer": self.name,
+                "class": np.repeat(np.asarray(self.classes, object), len(first)),
+                "first": np.tile(names[first], C),
+                "second": np.tile(names[second], C),
+                "information": self.information[:, first, second].ravel(),
+                "normalised": self.normalised[:, first, second].ravel(),
+                "rows": np.repeat(self.rows, len(first)),
+            }
+        )
+
+
+@dataclass(frozen=True)
+class DependentPair(Result):
+    """Two units, their dependence averaged over classes, the class where it is largest, and what that means."""
+
+    first: str
+    second: str
+    information: float
+    normalised: float
+    peak_class: str
+    peak: float
+    reading: str
+
+
+def _over_pairs(matrices: Float, what: str) -> Float:
+    """Return the largest value, norm or mean over the pairs of each (u, u) matrix, (C,); 0 without pairs."""
+    first, second = np.triu_indices(matrices.shape[1], 1)
+    pairs = np.nan_to_num(matrices[:, first, second])
+    if not pairs.shape[1]:
+        return np.zeros(len(matrices))
+    if what == "norm":
+        return np.asarray(np.sqrt(2 * (pairs**2).sum(axis=1)))
+    return np.asarray(pairs.max(axis=1) if what == "max" else pairs.mean(axis=1))
+
+
+def _nan_mean(matrices: Float) -> Float:
+    """Return the mean over classes, NaN for pairs that no class knows."""
+    known = ~np.isnan(matrices)
+    total, count = np.where(known, matrices, 0).sum(axis=0), known.sum(axis=0)
+    return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))
+
+
+def _pair_reading(share: float, information: float, floor: float) -> str:
+    """Say in words what the dependence of a pair means."""
+    if information < WELL_ABOVE * floor:
+        return "no more than chance would show"
+    for least, words in (
+        (0.6, "nearly the same votes, whatever the label: treat them as one voice"),
+        (0.3, "strongly dependent: they share most of their mistakes"),
+        (0.1, "dependent: they share some of their mistakes"),
+    ):
+        if share >= least:
+            return words
+    return "weakly dependent"

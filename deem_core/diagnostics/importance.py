@@ -1,0 +1,308 @@
+"""Importance: how much the fused label hangs on each learner, overall and class by class.
+
+With centred logits ẑ_m = logit_m − mean_k logit_k, the importance of learner i for class c is the mean, over the rows
+fused to c, of the drop of ẑ_c when i's votes are
+
+- permuted across rows: its *influence*, the default. Steady, and hardly ever negative;
+- withheld: the second view, nearest to the paper's chart. A missing vote is off the data of a complete table, so
+  it may be negative.
+
+Logits, because posteriors are saturated. Influence is no merit: it says whom the model listens to, not who is right
+(`deem_core.diagnostics.reliability` estimates that).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from deem_core.control import Control
+from deem_core.diagnostics.answers import Fused, class_names, fused_labels, in_model_terms, logits, restart_weights
+from deem_core.diagnostics.result import Result, long_frame
+from deem_core.diagnostics.taking import Sample, Taken, draw
+from deem_core.errors import InputError
+from deem_core.invariants import as_rows
+from deem_core.votes import Votes
+
+Float = NDArray[np.float64]
+Codes = NDArray[np.integer[Any]]
+
+ROWS = 4_000
+"""Rows that suffice for importance; its standard error is stated."""
+
+REPEATS = 3
+"""Permutations, whose spread is the noise band."""
+
+MAX_CELLS = 250_000_000
+"""Unit states computed in all; beyond it fewer rows are used, `FEWEST_ROWS` at least, and the error says so."""
+
+FEWEST_ROWS = 500
+
+STANDS_OUT = 1.7
+"""How many times the median learner's importance for a class makes an expert; oracles reach 1.7 to 2.3 at least."""
+
+BEYOND_ITSELF = 1.4
+"""How many times its usual lead over the median learner: good everywhere is not an expert anywhere."""
+
+
+@dataclass(frozen=True)
+class Importance(Result):
+    """Importance of S subjects, which are learners or groups of them.
+
+    Attributes
+    ----------
+    how : "permuted" or "withheld"
+    subjects : tuple of S str
+    classes : tuple of K str
+    overall : (S,) float64
+        Drop of the fused class's centred logit, mean over all rows that were asked about.
+    by_class : (S, K) float64
+        The same over the rows fused to each class; NaN for a class without rows.
+    error, error_by_class : float64
+        Standard errors over rows; NaN for a class with fewer than two.
+    per_restart : (R, S) float64
+        ``overall`` of each restart alone.
+    training : (R,) int64
+        Training that each restart belongs to: a hedged model has two, on different tables.
+    restart_spread : (S,) float64
+        Standard deviation of that over the restarts of one training; NaN for one restart.
+    noise : (S,) float64
+        Standard deviation of ``overall`` over repeated permutations; 0 for withholding.
+    class_rows : (K,) int64
+        Rows used of each class.
+    class_share : (K,) float64
+        Share of each class among the rows asked about.
+    rows_used, n_rows : int
+        Rows used, and rows asked about that have votes.
+    """
+
+    how: str
+    subjects: tuple[str, ...]
+    classes: tuple[str, ...]
+    overall: Float
+    by_class: Float
+    error: Float
+    error_by_class: Float
+    per_restart: Float
+    training: NDArray[np.int64]
+    restart_spread: Float
+    noise: Float
+    class_rows: NDArray[np.int64]
+    class_share: Float
+    rows_used: int
+    n_rows: int
+
+    @property
+    def order(self) -> NDArray[np.intp]:
+        """Return the subjects, the most important first."""
+        return np.argsort(-self.overall, kind="stable")
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row per subject: importance, error, spread over restarts, noise, and importance for each class."""
+        columns: dict[str, Any] = {
+            "learner": list(self.subjects),
+            "importance": self.overall,
+            "standard_error": self.error,
+            "restart_spread": self.restart_spread,
+            "noise": self.noise,
+        }
+        columns |= {f"importance:{name}": self.by_class[:, k] for k, name in enumerate(self.classes)}
+        return pd.DataFrame(columns)
+
+    def class_frame(self) -> pd.DataFrame:
+        """Return a row per subject and class with rows."""
+        frame = long_frame(
+            {"importance": self.by_class, "standard_error": self.error_by_class},
+            ("learner", self.subjects),
+            ("class", self.classes),
+        )
+        return frame.dropna(subset=["importance"]).reset_index(drop=True)
+
+    def ratio(self, subjects: Sequence[int], classes: Sequence[int]) -> float:
+        """Return the mean importance of some subjects over that of all others, on some classes.
+
+        Classes count by the rows fused to them, as in ``overall``; NaN unless both means are positive, for a ratio of
+        anything else means nothing.
+        """
+        chosen = np.zeros(len(self.subjects), bool)
+        chosen[list(subjects)] = True
+        there = [k for k in classes if self.class_rows[k]]
+        if not there or not chosen.any() or chosen.all():
+            return float("nan")
+        mean = np.average(self.by_class[:, there], axis=1, weights=self.class_share[there])
+        own, others = float(mean[chosen].mean()), float(mean[~chosen].mean())
+        return own / others if own > 0 and others > 0 else float("nan")
+
+    def experts(self, least: float = STANDS_OUT) -> tuple[Expert, ...]:
+        """Return who stands out in which class, the most outstanding first.
+
+        A learner stands out in a class where its importance is at least ``least`` times that of the median learner,
+        above the mean, and where this lead is at least `BEYOND_ITSELF` times what it is in its median class.
+        """
+        middle = np.median(self.by_class, axis=0)  # (K,)
+        lead = np.divide(self.by_class, middle, out=np.full_like(self.by_class, np.nan), where=middle > 0)
+        lead = lead[:, ~np.isnan(lead).all(axis=0)]
+        usual = np.median(lead, axis=1, keepdims=True) if lead.size else np.ones((len(self.subjects), 1))
+        there = np.flatnonzero(middle > 0)
+        known = self.by_class[:, there]
+        found = (lead >= least) & (lead >= BEYOND_ITSELF * usual) & (known > known.mean(axis=0))
+        experts = [
+            Expert(self.subjects[i], self.classes[there[k]], float(lead[i, k])) for i, k in np.argwhere(found).tolist()
+        ]
+        return tuple(sorted(experts, key=lambda one: -one.ratio))
+
+
+@dataclass(frozen=True)
+class Expert(Result):
+    """A learner whose importance for a class is ``ratio`` times that of the median learner."""
+
+    learner: str
+    class_name: str
+    ratio: float
+
+
+def importance(
+    model: Fused,
+    votes: Votes,
+    *,
+    rng: np.random.Generator,
+    how: str = "permuted",
+    subset: Any = None,
+    rows: int = ROWS,
+    repeats: int = REPEATS,
+    together: Sequence[Sequence[int]] | None = None,
+    names: Sequence[str] | None = None,
+    labels: Codes | None = None,
+    control: Control | None = None,
+) -> Importance:
+    """Return how much the fused labels hang on each learner.
+
+    A permuted vote is replaced by one that the same learner cast on another row of the whole table; a missing vote
+    stays missing. All learners share the same random rows, so that neither their order nor their names matter.
+
+    Parameters
+    ----------
+    model : DEEM or IRBM
+        Fitted. The importance is about the learners of the file, also where near-copies speak with one voice; that of
+        a hedged model counts both trainings alike.
+    votes : Votes
+    rng : numpy Generator
+    how : "permuted" or "withheld"
+    subset : row selection, optional
+        Rows asked about (indices, slice or mask); all by default.
+    rows : int
+        Rows used at most, drawn so that small classes have enough.
+    repeats : int
+        Permutations.
+    together : sequence of groups of learner positions, optional
+        Subjects whose votes are taken away together; each learner by itself by default.
+    names : sequence of str, optional
+        Of these subjects.
+    labels : (n,) array of int, optional
+        Fused labels of all rows, if they are known already.
+    control : Control, optional
+        Asked whether to go on.
+
+    Raises
+    ------
+    InputError
+        If ``how`` is unknown or no row has votes.
+    """
+    if how not in ("permuted", "withheld"):
+        raise InputError(f"how is {how!r}; it must be one of permuted, withheld.")
+    votes, control = in_model_terms(model, votes), control or Control()
+    groups = [(j,) for j in range(votes.n_learners)] if together is None else [tuple(group) for group in together]
+    titles = tuple(names) if names is not None else tuple(" + ".join(votes.learners[j] for j in g) for g in groups)
+    fused = fused_labels(model, votes.codes) if labels is None else np.asarray(labels)
+    asked = np.arange(votes.n_rows) if subset is None else np.arange(votes.n_rows)[as_rows(subset, votes.n_rows)]
+    asked = asked[votes.votes_per_row[asked] > 0]
+    if not len(asked):
+        raise InputError("None of these rows has votes, so there is nothing that a label could hang on.")
+    taken = Taken(votes, how, 1 if how == "withheld" else max(1, repeats), rng)
+    affordable = MAX_CELLS // (len(groups) * taken.repeats * _states_per_row(model))
+    sample = draw(asked, fused[asked], votes.n_classes, min(rows, max(FEWEST_ROWS, affordable)), rng)
+    drops = _measure(model, taken, sample, groups, control)
+    training = np.repeat(np.arange(max(1, len(model.parts_))), [len(part.maps) for part in model.parts_] or [1])
+    by_class, class_error = _by_class(drops.by_row, sample)
+    return Importance(
+        how=how,
+        subjects=titles,
+        classes=class_names(model.classes_),
+        overall=drops.by_row @ sample.weights,
+        by_class=by_class,
+        error=np.sqrt(np.nansum((sample.share * class_error) ** 2, axis=1)),
+        error_by_class=class_error,
+        per_restart=drops.per_restart,
+        training=training,
+        restart_spread=_spread(drops.per_restart, training),
+        noise=drops.per_repeat.std(axis=0, ddof=1) if len(drops.per_repeat) > 1 else np.zeros(len(groups)),
+        class_rows=sample.counts,
+        class_share=sample.share,
+        rows_used=len(sample.rows),
+        n_rows=len(asked),
+    )
+
+
+def _states_per_row(model: Fused) -> int:
+    """Return how many states of units a row takes, over all restarts."""
+    each = [part.model.n_models * part.model.n_learners * part.model.n_classes for part in model.parts_]
+    return max(1, sum(each))
+
+
+def _spread(values: Float, training: NDArray[np.int64]) -> Float:
+    """Return the standard deviation of (R, S) values within trainings, (S,); NaN if each has a single restart."""
+    apart = np.stack([row - values[training == own].mean(axis=0) for row, own in zip(values, training, strict=True)])
+    freedom = len(training) - len(np.unique(training))
+    return np.sqrt((apart**2).sum(axis=0) / freedom) if freedom else np.full(values.shape[1], np.nan)
+
+
+@dataclass(frozen=True)
+class _Drops:
+    """Drops of the fused class's centred logit."""
+
+    by_row: Float  # (S, b), mean over restarts and repeats
+    per_restart: Float  # (R, S), mean over rows and repeats
+    per_repeat: Float  # (T, S), mean over rows and restarts
+
+
+def _measure(model: Fused, taken: Taken, sample: Sample, groups: Sequence[tuple[int, ...]], control: Control) -> _Drops:
+    codes, weights = taken.votes.codes[sample.rows], sample.weights
+    before = _centred(model, codes, sample.label)  # (R, b)
+    of_restart = restart_weights(model)
+    by_row = np.zeros((len(groups), len(codes)))
+    per_restart = np.zeros((len(before), len(groups)))
+    per_repeat = np.zeros((taken.repeats, len(groups)))
+    for t, s, changed in taken.changes(sample, groups):
+        control.check()
+        moved = np.flatnonzero((changed != codes).any(axis=1))
+        drop = before[:, moved] - _centred(model, changed[moved], sample.label[moved])
+        by_row[s, moved] += of_restart @ drop / taken.repeats
+        own = drop @ weights[moved]
+        per_restart[:, s] += own / taken.repeats
+        per_repeat[t, s] = of_restart @ own
+    return _Drops(by_row, per_restart, per_repeat)
+
+
+def _centred(model: Fused, codes: Codes, label: Codes) -> Float:
+    """Return ẑ of the label, (R, b)."""
+    found = logits(model, codes)
+    return np.asarray(found[:, np.arange(len(codes)), label] - found.mean(axis=2))
+
+
+def _by_class(by_row: Float, sample: Sample) -> tuple[Float, Float]:
+    """Return mean and standard error of (S, b) drops over the rows of each class, (S, K)."""
+    K, counts = len(sample.share), sample.counts
+    own = csr_array(
+        (np.ones(len(sample.label)), (np.arange(len(sample.label)), sample.label)), shape=(len(sample.label), K)
+    )
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.asarray(by_row @ own) / counts
+        apart = (by_row - mean[:, sample.label]) ** 2
+        error = np.sqrt(np.asarray(apart @ own) / np.maximum(counts - 1, 0) / counts)  # NaN for fewer than two rows
+    return mean, np.where(counts > 1, error, np.nan)
