@@ -2,9 +2,25 @@
 
 import streamlit as st
 
-from studio import boot, errors
+from studio import boot, errors, sidebar
 
 st.set_page_config(page_title="DEEM Studio", page_icon="🗳️", layout="wide")
 
 with errors.shown():
-    boot.start({"Prepare": [boot.Entry("home", "Home", ":material/home:")]}).run()
+    page = boot.start(
+        {
+            "Prepare": [
+                boot.Entry("home", "Home", ":material/home:"),
+                boot.Entry("data", "Data", ":material/table_chart:"),
+            ],
+            "Train": [
+                boot.Entry("learning_rate", "Learning rate", ":material/show_chart:"),
+                boot.Entry("train", "Train", ":material/model_training:"),
+            ],
+            "Inspect": [
+                boot.Entry("compare", "Compare", ":material/balance:"),
+            ],
+        }
+    )
+    sidebar.show()
+    page.run()

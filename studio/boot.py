@@ -83,6 +83,7 @@ def start(sections: Mapping[str, Sequence[Entry]]) -> Page:
         The current page; does not return if a deep link waits to be followed.
     """
     st.session_state[state.BOOTED] = True
+    state.sync()
     st.html("<style>.stSkillsNudge { display: none }</style>")  # Streamlit's advertising toast for coding agents
     first = next(entry for entries in sections.values() for entry in entries)
     pages: dict[str, list[Page]] = {
@@ -98,6 +99,8 @@ def start(sections: Mapping[str, Sequence[Entry]]) -> Page:
     wanted = st.session_state.pop(state.WANTED, None)
     if wanted is not None:
         st.switch_page(wanted.path, query_params=wanted.query)
+    if (page := state.wished_page()) is not None:
+        st.switch_page(f"pages/{page}.py", query_params=dict(state.address()))
     return current
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from deem_core.errors import DeemError
-from studio import text
+from studio import state, text
 
 _log = logging.getLogger(__name__)
 
@@ -27,9 +27,32 @@ def shown() -> Iterator[None]:
     except DeemError as error:
         st.info(text.plain(str(error)), icon=":material/info:")
     except Exception:
-        number = secrets.token_hex(4)
-        _log.exception("Something broke, id %s", number)
-        st.error(
-            f"Something broke, id **{number}**. It is not your fault: the app's log has the details under this id.",
-            icon=":material/error:",
-        )
+        st.error(_broken(bold="**"), icon=":material/error:")
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Keep what goes wrong in a callback for `widgets.complaint` to show, and say it at once wherever people look.
+
+    What was kept before is forgotten.
+    """
+    state.complain(None)
+    try:
+        yield
+    except DeemError as error:
+        _tell(str(error))
+    except Exception:
+        _tell(_broken())
+
+
+def _tell(sentence: str) -> None:
+    state.complain(sentence)
+    st.toast(text.plain(sentence), icon=":material/info:")
+
+
+def _broken(bold: str = "") -> str:
+    number = secrets.token_hex(4)
+    _log.exception("Something broke, id %s", number)
+    return (
+        f"Something broke, id {bold}{number}{bold}. It is not your fault: the app's log has the details under this id."
+    )

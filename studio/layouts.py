@@ -41,8 +41,8 @@ LAYOUTS = {
             "long",
             "Long",
             ":material/table_rows:",
-            "One line per answer: which task, which worker, which label. True labels go into a second file, given "
-            "by `--truth-file`.",
+            "One line per answer: which task, which worker, which label. True labels go into a second file, which "
+            "can be added below a file once it is read.",
             "task,worker,label\nimg_1,ann,cat\nimg_1,bob,dog\nimg_2,ann,dog\n",
         ),
         Layout(

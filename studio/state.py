@@ -1,6 +1,13 @@
-"""Every key that the app keeps in a session or in the address, so that no two pages can collide."""
+"""Every key that the app keeps in a session or in the address, so that no two pages can collide.
+
+The dataset, the run and the learning rate in use stand in the address, so that a refresh, a second tab or a link
+sent to a colleague finds them again. Streamlit drops the address's parameters when people change the page; the
+session remembers them, and `sync` writes them back.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import streamlit as st
 
@@ -9,38 +16,122 @@ BOOTED = "deem_booted"
 """app.py has run in this session."""
 WANTED = "deem_wanted"
 """The page and query that a deep link asked for before app.py had run."""
-SCROLL = "deem_scroll"
-"""Something was opened just now and should come into view."""
+GO_TO = "deem_go_to"
+"""The page that a click wants to open."""
+PROBLEM = "deem_problem"
+"""A sentence about a file that could not be taken."""
+UPLOADS = "deem_uploads"
+"""Counts uploads, so that each gets an empty uploader of its own."""
 
 # In the address.
-SAMPLE = "sample"
-"""The name of the open sample."""
+DATA = "data"
+"""The id of the dataset in use."""
+RUN = "run"
+"""The id of the run in use."""
+SWEEP = "sweep"
+"""The id of the sweep in use."""
+COMPARISON = "comparison"
+"""The id of the comparison in use."""
+RATE = "rate"
+"""The learning rate that was chosen."""
+ADDRESS = (DATA, RUN, SWEEP, COMPARISON, RATE)
 
 # Widgets and containers; Streamlit also makes CSS classes of them (``st-key-…``).
 SAMPLES = "samples"
 OPEN_SAMPLE = "open_sample_"
-CLOSE_SAMPLE = "close_sample"
-INSIDE = "inside"
-VOTES_CHART = "votes_chart"
 DOWNLOAD = "download_"
 
 
-def sample() -> str | None:
-    """Return the name of the sample that the address asks for, if any."""
-    return st.query_params.get(SAMPLE) or None
+def sync() -> None:
+    """Bring the address and the session together: the address wins, and what it lacks is written into it."""
+    if _said(DATA) not in (None, _kept(DATA)):  # another dataset: what belonged to the one before goes
+        for name in ADDRESS:
+            st.session_state.pop(_key(name), None)
+    for name in ADDRESS:
+        if (said := _said(name)) is not None:
+            st.session_state[_key(name)] = said
+        elif (kept := _kept(name)) is not None:
+            st.query_params[name] = kept
 
 
-def choose_sample(name: str) -> None:
-    """Open a sample; for the ``on_click`` of a button."""
-    st.query_params[SAMPLE] = name
-    st.session_state[SCROLL] = True
+def get(name: str) -> str | None:
+    """Return what the address says about one of `ADDRESS`, if anything."""
+    return _kept(name)
 
 
-def close_sample() -> None:
-    """Open no sample any more; for the ``on_click`` of a button."""
-    st.query_params.pop(SAMPLE, None)
+def put(name: str, value: str | None) -> None:
+    """Say something about one of `ADDRESS`, or nothing any more."""
+    if value is None:
+        st.session_state.pop(_key(name), None)
+        st.query_params.pop(name, None)
+    else:
+        st.session_state[_key(name)] = value
+        st.query_params[name] = value
 
 
-def just_chosen() -> bool:
-    """Return whether something was opened by the click that led to this run."""
-    return bool(st.session_state.pop(SCROLL, False))
+def address() -> Mapping[str, str]:
+    """Return all that the address says, for links."""
+    return {name: kept for name in ADDRESS if (kept := _kept(name)) is not None}
+
+
+def use_dataset(id: str | None) -> None:
+    """Turn to a dataset, or to none; runs and choices of the one before are left behind."""
+    if id != get(DATA):
+        for name in (RUN, SWEEP, COMPARISON, RATE):
+            put(name, None)
+    put(DATA, id)
+
+
+def go_to(page: str) -> None:
+    """Open a page (its name) once the click that called this is through."""
+    st.session_state[GO_TO] = page
+
+
+def wished_page() -> str | None:
+    """Return the page that the last click wants to open, once."""
+    wish: str | None = st.session_state.pop(GO_TO, None)
+    return wish
+
+
+def complain(sentence: str | None) -> None:
+    """Keep a sentence about what could not be taken, until the next try."""
+    st.session_state[PROBLEM] = sentence
+
+
+def problem() -> str | None:
+    """Return the sentence that `complain` kept."""
+    sentence: str | None = st.session_state.get(PROBLEM)
+    return sentence
+
+
+def uploader(name: str) -> str:
+    """Return the key of an uploader; a new one after each upload."""
+    return f"upload_{name}_{st.session_state.get(UPLOADS, 0)}"
+
+
+def uploaded() -> None:
+    """Count an upload: its uploader is replaced by an empty one."""
+    st.session_state[UPLOADS] = st.session_state.get(UPLOADS, 0) + 1
+
+
+def value(key: str) -> object:
+    """Return what a widget holds, if it is there."""
+    return st.session_state.get(key)
+
+
+def set_value(key: str, value: object) -> None:
+    """Say what a widget holds; only while a click is worked on, before the widget is drawn."""
+    st.session_state[key] = value
+
+
+def _key(name: str) -> str:
+    return f"deem_{name}"
+
+
+def _kept(name: str) -> str | None:
+    kept: str | None = st.session_state.get(_key(name))
+    return kept
+
+
+def _said(name: str) -> str | None:
+    return st.query_params.get(name) or None

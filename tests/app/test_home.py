@@ -1,26 +1,16 @@
-"""The home page: samples as cards, one of them open, and calm words when something is wrong."""
+"""The home page: the path, one-click samples, recent runs, and calm words when something is wrong."""
 
 import json
+import re
 import shutil
 
 import pytest
 
-from deem_core import readers
 from studio import launch, samples, state
-from studio.layouts import COMMAND, LAYOUTS
+from tests.app.conftest import SUMMARY, button, expect_calm, metrics, words
 
 SAMPLES = json.loads((launch.app_root() / "sample_data" / "samples.json").read_text(encoding="utf-8"))
 NAMES = [entry["file"].removesuffix(".csv") for entry in SAMPLES]
-
-
-def words(app):
-    """Everything that is written on the page."""
-    kinds = (app.title, app.header, app.markdown, app.caption, app.info, app.error, app.code)
-    return "\n".join(str(element.value) for kind in kinds for element in kind)
-
-
-def metrics(app):
-    return {metric.label: metric.value for metric in app.metric}
 
 
 @pytest.fixture
@@ -32,151 +22,140 @@ def folder(tmp_path, monkeypatch):
     return copy
 
 
-def test_home_shows_every_sample_and_opens_none(app):
+def load_buttons(app):
+    return [each for each in app.button if each.label == "Load it"]
+
+
+def test_home_shows_the_path_every_sample_and_no_runs(app):
     app.run()
-    assert not app.exception
+    expect_calm(app)
     assert app.title[0].value == "DEEM Studio"
     written = words(app)
     for entry in SAMPLES:
         assert entry["title"] in written
         assert entry["shows"] in written
-    assert [button.label for button in app.button] == ["Look inside"] * len(SAMPLES)
     assert "10,000 rows × 6 learners × 5 classes" in written
-    assert not app.metric
+    assert len(load_buttons(app)) == len(SAMPLES)
+    assert "**1 · Data**" in written
+    assert "Nothing was run yet" in written
+    assert "No data yet" in written  # in the sidebar
+    assert re.search(r"cpu · \d+ thread", written)
     assert not app.info
-    assert not app.error
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_sample_opens_by_its_button_and_closes_again(app, name):
+def test_a_sample_loads_with_one_click_and_goes_to_the_data_page(app, name):
     app.run()
     app.button(key=f"{state.OPEN_SAMPLE}{name}").click().run()
-    assert not app.exception
-    assert not app.error
-    assert app.query_params[state.SAMPLE] == name
-    assert {"Rows", "Learners", "Classes", "Coverage", "Unanimous rows", "Tied rows"} <= set(metrics(app))
-    assert len(app.get("plotly_chart")) == 1
-    assert len(app.dataframe) == 1
-    app.button(key=state.CLOSE_SAMPLE).click().run()
-    assert state.SAMPLE not in app.query_params
-    assert not app.metric
+    expect_calm(app)
+    assert app.title[0].value == "Data"
+    assert len(app.query_params[state.DATA]) == 32
+    assert {"Rows", "Learners", "Classes", "Coverage", "Unanimous rows", "Tied rows"} == set(metrics(app))
+    assert "Truth included" in words(app)
 
 
-def test_a_sample_opens_by_the_address_with_the_right_numbers(app):
-    app.query_params[state.SAMPLE] = "experts_wide"
+def test_the_first_step_leads_to_the_data_page(app):
     app.run()
-    shown = metrics(app)
-    assert (shown["Rows"], shown["Learners"], shown["Classes"]) == ("10,000", "6", "5")
-    assert (shown["Coverage"], shown["Unanimous rows"], shown["Tied rows"]) == ("100 %", "733", "1,691")
-    assert app.dataframe[0].value.columns.tolist()[:2] == ["id", "common_1"]
-    assert "Column 'label' is taken as the truth" in words(app)
+    app.button(key="step_data").click().run()
+    expect_calm(app)
+    assert app.title[0].value == "Data"
 
 
-def test_numbers_that_need_the_truth_say_what_they_are_for(app):
-    app.query_params[state.SAMPLE] = "experts_wide"
+def test_steps_that_are_done_are_ticked(app, dataset):
     app.run()
-    assert metrics(app)["Majority vote"] == "81.1 %"
-    assert "Evaluation only, never used in training" in words(app)
-
-
-def test_without_truth_nothing_is_evaluated(app, folder):
-    listed = json.loads((folder / samples.LIST).read_text())
-    for entry in listed:
-        entry.pop("truth_file", None)
-    (folder / samples.LIST).write_text(json.dumps(listed))
-    app.query_params[state.SAMPLE] = "crowd_long"
+    before = words(app).count(":green[:material/check_circle:]")
+    app.query_params[state.DATA] = dataset.id
     app.run()
-    assert "Majority vote" not in metrics(app)
-    assert "Evaluation only" not in words(app)
-    assert "No truth" in words(app)
+    assert words(app).count(":green[:material/check_circle:]") == before + 1
 
 
-@pytest.mark.parametrize("name", ["nothing", "../../etc/passwd", "[x](http://example.org)", ":material/home:", "<b>"])
-def test_an_unknown_sample_in_the_address_gets_a_calm_sentence(app, name):
-    app.query_params[state.SAMPLE] = name
+@pytest.mark.parametrize(
+    ("stands", "word"),
+    [("queued", "Waiting"), ("running", "Running"), ("done", "Done"), ("cancelled", "Cancelled"), ("failed", "Failed")],
+)
+def test_recent_runs_show_their_state(app, make_run, stands, word):
+    make_run(stands)
     app.run()
-    assert not app.exception
-    assert not app.error
-    assert len(app.info) == 1
-    assert app.info[0].value.startswith("There is no sample named")
-    assert "](http" not in app.info[0].value
-    assert len(app.button) == len(SAMPLES)
+    expect_calm(app)
+    written = words(app)
+    assert f" {word}]" in written
+    assert "**votes.csv** · Recommended settings" in written
 
 
-def test_a_damaged_sample_gets_a_sentence_and_the_others_still_work(app, folder):
+def test_a_recent_run_shows_its_accuracy_and_opens(app, make_run, dataset):
+    older, newer = make_run("cancelled", title="The first"), make_run(summary=SUMMARY, title="The second")
+    app.run()
+    assert "accuracy 97.5 % · just now" in words(app)
+    app.button(key=f"open_run_{older.id}").click().run()
+    expect_calm(app)
+    assert app.query_params[state.DATA] == dataset.id
+    assert app.query_params[state.RUN] == older.id
+    assert newer.id not in str(app.query_params)
+
+
+def test_a_run_deleted_meanwhile_is_told_calmly(app, make_run, workspace):
+    run = make_run()
+    app.run()
+    workspace.delete_run(run)
+    app.button(key=f"open_run_{run.id}").click().run()
+    expect_calm(app)
+    assert "This run was deleted" in words(app)
+
+
+def test_a_damaged_sample_gets_a_sentence_and_the_others_still_load(app, folder):
     (folder / "experts_wide.csv").write_bytes(b"\x00\x01\x02 not a table")
-    app.query_params[state.SAMPLE] = "experts_wide"
     app.run()
-    assert not app.exception
-    assert not app.error
-    assert len(app.info) == 2  # on its card, and where it would open
-    assert "Traceback" not in words(app)
+    expect_calm(app)
+    assert len(app.info) == 1
+    assert len(load_buttons(app)) == len(SAMPLES) - 1
     app.button(key=f"{state.OPEN_SAMPLE}crowd_long").click().run()
     assert metrics(app)["Rows"] == "800"
 
 
 def test_a_missing_sample_file_gets_a_sentence_without_the_servers_paths(app, folder):
     (folder / "digits_soft.csv").unlink()
-    app.query_params[state.SAMPLE] = "digits_soft"
     app.run()
-    assert not app.exception
-    assert len(app.info) == 2
-    assert str(folder.parent) not in words(app)
+    expect_calm(app)
+    assert len(app.info) == 1
+    assert str(folder.parent) not in app.info[0].value
 
 
 @pytest.mark.parametrize("content", [None, "{", '[{"file": "a.csv"}]', "3"])
-def test_a_damaged_list_of_samples_gets_a_sentence(app, folder, content):
+def test_a_damaged_list_of_samples_gets_a_sentence_and_the_page_goes_on(app, folder, content):
     (folder / samples.LIST).unlink()
     if content is not None:
         (folder / samples.LIST).write_text(content)
     app.run()
-    assert not app.exception
-    assert not app.error
+    expect_calm(app)
     assert len(app.info) == 1
-    assert "Bring your own file" in words(app)
+    assert "Recent runs" in words(app)
 
 
-def test_a_bug_shows_an_id_that_the_log_knows(app, monkeypatch, caplog):
+def test_a_bug_shows_an_id_that_the_log_knows_and_the_page_goes_on(app, monkeypatch, caplog):
     def broken(sample):
         raise RuntimeError("secret detail")
 
     monkeypatch.setattr(samples, "open_sample", broken)
-    app.query_params[state.SAMPLE] = "experts_wide"
     app.run()
     assert not app.exception
-    assert len(app.error) == len(SAMPLES) + 1
+    assert len(app.error) == len(SAMPLES)
     assert "secret detail" not in words(app)
+    assert "Recent runs" in words(app)
     number = app.error[-1].value.split("**")[1]
     logged = next(record for record in caplog.records if number in record.getMessage())
     assert "secret detail" in str(logged.exc_info[1])
 
 
-def test_a_changed_file_is_read_anew(app, folder):
-    app.query_params[state.SAMPLE] = "experts_wide"
+def test_a_bug_in_a_click_shows_an_id_too(app, monkeypatch, caplog):
+    def broken(name):
+        raise RuntimeError("secret detail")
+
     app.run()
-    lines = (folder / "experts_wide.csv").read_text().splitlines(keepends=True)
-    (folder / "experts_wide.csv").write_text("".join(lines[:-1]))
-    app.run()
-    assert metrics(app)["Rows"] == "9,999"
-
-
-def test_both_themes_draw(app):
-    charts = []
-    for theme in ("light", "dark"):
-        app.context["theme"] = theme
-        app.query_params[state.SAMPLE] = "experts_wide"
-        app.run()
-        assert not app.error
-        charts.append(app.get("plotly_chart")[0].proto.spec)
-    assert charts[0] != charts[1]
-
-
-@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=lambda layout: layout.name)
-def test_the_examples_are_shown_and_are_what_they_say(app, layout):
-    app.run()
-    assert layout.example.strip() in [block.value for block in app.code]
-    assert COMMAND in [block.value for block in app.code]
-    reading = readers.read(layout.example.encode())
-    assert reading.report.layout == layout.name
-    assert not reading.report.sentences("warning")
-    assert not reading.report.sentences("left out")
+    monkeypatch.setattr(samples, "find", broken)
+    button(app, "Load it").click().run()
+    assert not app.exception
+    assert "Something broke, id" in app.warning[0].value
+    assert "secret detail" not in words(app)
+    number = app.warning[0].value.split("id ")[1].split("\\")[0]
+    assert any(number in record.getMessage() and record.exc_info for record in caplog.records)
+    assert len(load_buttons(app)) == len(SAMPLES)

@@ -7,11 +7,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
+from deem_core.runs import Workspace
 from tests.browser import chromium
 
 HERE = Path(__file__).parent
@@ -37,31 +39,23 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     return report
 
 
-@pytest.fixture(scope="session")
-def app_url(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[str]:
-    """Address of the app, started once with an empty workspace of its own."""
-    home = tmp_path_factory.mktemp("deem_home")
-    log = tmp_path_factory.mktemp("app") / "log.txt"
+@contextmanager
+def serve(home: Path, log: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Run the app on a workspace; gives its address and the server."""
     port = _free_port()
-    command = [
-        sys.executable,
-        "-m",
-        "streamlit",
-        "run",
-        "app.py",
-        "--server.port",
-        str(port),
-        "--server.headless",
-        "true",
-    ]
-    with log.open("wb") as output:
+    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+    options = ["--server.port", str(port), "--server.headless", "true"]
+    with log.open("ab") as output:
         server = subprocess.Popen(
-            command, cwd=APP_ROOT, env=os.environ | {"DEEM_HOME": str(home)}, stdout=output, stderr=subprocess.STDOUT
+            command + options,
+            cwd=APP_ROOT,
+            env=os.environ | {"DEEM_HOME": str(home)},
+            stdout=output,
+            stderr=subprocess.STDOUT,
         )
-    pytestconfig.stash[APP_LOG] = log
     try:
         _wait_until_healthy(server, port, log)
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{port}", server
     finally:
         server.terminate()
         try:
@@ -69,6 +63,23 @@ def app_url(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Confi
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
+
+
+@pytest.fixture(scope="session")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """The workspace of the app, empty at first; tests may look at it and put files into it."""
+    return Workspace(tmp_path_factory.mktemp("deem_home"))
+
+
+@pytest.fixture(scope="session")
+def app_url(
+    workspace: Workspace, tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> Iterator[str]:
+    """Address of the app, started once."""
+    log = tmp_path_factory.mktemp("app") / "log.txt"
+    pytestconfig.stash[APP_LOG] = log
+    with serve(workspace.root, log) as (url, _):
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,363 @@
+"""Learning rate: which rate is safe? Energy curves of several rates, a verdict on each, and a choice."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from deem_core import figures
+from deem_core.errors import InputError
+from deem_core.runs import Run, State
+from studio import boot, datasets, errors, estimates, jobs, results, state, sweeps, text, widgets
+
+boot.guard(__file__)
+
+PANELS_WIDTH = 760
+
+
+@errors.shown()
+def settings(opened: datasets.Opened) -> None:
+    usual = sweeps.defaults(opened)
+    kind = st.segmented_control(
+        "Compare",
+        ["Learning rates", "Numbers of layers"],
+        default="Learning rates",
+        required=True,
+        key="sweep_kind",
+        persist_state="session",
+        help="One thing at a time: rates at one depth, or depths at one rate.",
+    )
+    config: dict = {}
+    problem = None
+    try:
+        config = rates(opened, usual) if kind == "Learning rates" else depths()
+    except InputError as error:  # shown where the button would be; the other settings stay where they are
+        problem = error
+    first, second, third, fourth = st.columns(4)
+    config["updates"] = first.number_input(
+        "Length (updates)",
+        20,
+        100_000,
+        usual["updates"],
+        step=50,
+        key=f"sweep_updates_{opened.dataset.id}",
+        persist_state="session",
+        help="The same for every rate. Learning rate × updates decides how far a training goes.",
+    )
+    if kind == "Learning rates":
+        config["n_layers"] = second.number_input(
+            "Layers", 0, 10, usual["n_layers"], key=f"sweep_layers_{opened.dataset.id}", persist_state="session"
+        )
+    config["batch_size"] = third.number_input(
+        "Batch (rows)",
+        1,
+        opened.reading.votes.n_rows,
+        usual["batch_size"],
+        key=f"sweep_batch_{opened.dataset.id}",
+        persist_state="session",
+        help="Rows per update. Another batch has other good rates.",
+    )
+    config["random_state"] = fourth.number_input("Seed", 0, 2**31 - 1, 0, key="sweep_seed", persist_state="session")
+    if problem is not None:
+        raise problem
+    with st.container(horizontal=True, vertical_alignment="center"):
+        estimates.show(opened.dataset.id, config)
+        st.space("stretch")
+        st.button(
+            "Start the sweep",
+            key="start_sweep",
+            type="primary",
+            icon=":material/play_arrow:",
+            on_click=sweeps.start,
+            args=(opened.dataset.id, config, title_of(config)),
+        )
+
+
+def rates(opened: datasets.Opened, usual: dict) -> dict:
+    by_hand = st.toggle("Type the rates", key="sweep_typed", persist_state="session")
+    if by_hand:
+        words = st.text_input("Learning rates", "0.05, 0.1, 0.2, 0.5, 1, 2", key="sweep_list", persist_state="session")
+        return {"rates": sweeps.typed(words)}
+    first, second, third = st.columns(3)
+    own = opened.dataset.id  # the usual rates follow from the data
+    lowest = first.number_input(
+        "From", 1e-6, 100.0, usual["lowest"], format="%g", key=f"sweep_lowest_{own}", persist_state="session"
+    )
+    highest = second.number_input(
+        "To", 1e-6, 100.0, usual["highest"], format="%g", key=f"sweep_highest_{own}", persist_state="session"
+    )
+    count = third.number_input("How many", 2, 20, usual["count"], key=f"sweep_count_{own}", persist_state="session")
+    made = sweeps.grid(lowest, highest, count)
+    st.caption(" · ".join(f"{rate:g}" for rate in made))
+    return {"rates": made}
+
+
+def depths() -> dict:
+    chosen = st.pills(
+        "Numbers of layers",
+        [0, 1, 2, 3],
+        selection_mode="multi",
+        default=[0, 1, 2],
+        key="sweep_depths",
+        persist_state="session",
+    )
+    rate = st.number_input(
+        "At the learning rate",
+        1e-6,
+        100.0,
+        sweeps.chosen_rate() or 0.5,
+        format="%g",
+        key="sweep_depth_rate",
+        persist_state="session",
+    )
+    if not chosen:
+        raise InputError("Choose at least one number of layers.")
+    return {"n_layers": sorted(chosen), "rates": [rate]}
+
+
+def title_of(config: dict) -> str:
+    if isinstance(config.get("n_layers"), list):
+        return f"Layers {', '.join(map(str, config['n_layers']))} at {config['rates'][0]:g}"
+    return f"{len(config['rates'])} rates, {min(config['rates']):g} to {max(config['rates']):g}"
+
+
+def reading_the_curves() -> None:
+    with st.popover("Reading the curves", icon=":material/help:", type="tertiary"):
+        st.markdown(
+            "While a model learns, the energy of your rows (*positive*) and of rows that it makes up (*negative*) "
+            "fall. What tells most is their *difference*: in a healthy training it dips early, comes back towards "
+            "zero and stays there."
+        )
+        widgets.chart(figures.shapes(theme=widgets.theme()), "shapes", "Four shapes of curves.")
+        st.markdown(
+            "- **Dip and long tail:** good. Take such a rate that lies well below those that fail.\n"
+            "- **Stagnant:** too small a rate; nothing is learned in this time.\n"
+            "- **Rising energy:** too large a rate; the model drifts away from your data.\n"
+            "- **Exploding:** much too large; classes may die.\n\n"
+            "On some data all curves are mirrored: they start high and fall. The same rules hold upside down."
+        )
+
+
+@errors.shown()
+def outcome(opened: datasets.Opened, known: Sequence[tuple[Run, State]]) -> None:
+    run, now = known[0]
+    jobs.progress(run, now, "sweep")
+    if now.resumable:
+        unfinished(run, now)
+    sweep = sweeps.known(run)
+    if sweep is None:
+        if now.active:
+            st.caption("The first curves appear in a few seconds.")
+        return
+    if not sweep.complete and not now.active:
+        st.caption("What it found so far is shown.")
+    if sweep.by_depth:
+        found_depths(run, sweep)
+    else:
+        found_rates(run, sweep)
+    takeaway(opened, run, sweep)
+
+
+def unfinished(run: Run, now: State) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if now.state == "failed":
+            st.warning(text.plain(now.reason), icon=":material/error:")
+        else:
+            st.markdown("This sweep was stopped before it was done.", width="stretch")
+        st.button("Resume", key="resume_sweep", icon=":material/play_arrow:", on_click=jobs.resume, args=(run.id,))
+
+
+def found_rates(run: Run, sweep: sweeps.Sweep) -> None:
+    keys = sweeps.keys(sweep)
+    rate = sweeps.offer(run.id, keys, sweep.recommendation.learning_rate)
+    recommendation(sweep)
+    with st.container(border=True, key="rate_panel"):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            st.pills(
+                "Learning rate",
+                keys,
+                key=f"{sweeps.PILLS}_{run.id}",
+                format_func=lambda each: f"{each:g}{' ★' if each == sweep.recommendation.learning_rate else ''}",
+                on_change=sweeps.take_pill,
+                args=(run.id, rate),
+                required=True,
+            )
+            st.space("stretch")
+            reading_the_curves()
+        curves(run, sweep, rate, keys)
+    verdicts(run, sweep, rate, keys)
+    if rate is not None:
+        use(rate)
+
+
+def found_depths(run: Run, sweep: sweeps.Sweep) -> None:
+    recommendation(sweep)
+    with st.container(border=True, key="rate_panel"):
+        chosen = sweep.recommendation.n_layers
+        curves(run, sweep, None if chosen is None else float(chosen), sweeps.keys(sweep))
+    verdicts(run, sweep, None, sweeps.keys(sweep))
+
+
+def recommendation(sweep: sweeps.Sweep) -> None:
+    found = sweep.recommendation
+    icon = ":green[:material/recommend:]" if found.kind == "recommended" else ":orange[:material/warning:]"
+    words = f"{icon} {text.plain(found.why)} {text.plain(found.to_try)}"
+    st.markdown(words)
+
+
+def curves(run: Run, sweep: sweeps.Sweep, rate: float | None, keys: list[float]) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        smoothing = st.slider(
+            "Smoothing", 0.0, 0.99, sweeps.smoothing(), key="sweep_smoothing", persist_state="session", width=220
+        )
+        log = st.toggle("Log scale", key="sweep_log", persist_state="session")
+        zoom = st.toggle(
+            "Leave exploded curves out", True, key="sweep_zoom", persist_state="session", help="Zooms in on the rest."
+        )
+        hidden = st.pills(
+            "Hide curves",
+            keys,
+            selection_mode="multi",
+            key=f"sweep_hidden_{run.id}",
+            format_func=lambda each: f"{each:g}",
+        )
+    figure = figures.energy_panels(
+        figures.curves_of_sweep(sweep),
+        selected=rate,
+        smoothing=smoothing,
+        log=log,
+        zoom=zoom,
+        hidden=hidden,
+        theme=widgets.theme(),
+    )
+    key = f"{sweeps.CURVES}_{run.id}"
+    widgets.chart(
+        figure,
+        key,
+        "Three panels: positive energy, negative energy and their difference for every learning rate.",
+        on_select=sweeps.take_point,
+        args=(key, keys),
+        min_width=PANELS_WIDTH,
+    )
+    st.caption(
+        f"Mean free energy per row on {sweep.rows_measured:,} of {sweep.rows:,} rows, evenly spread, and on samples "
+        f"that the model makes from them. **Good:** the difference dips and comes back to the dashed line. **Bad:** "
+        f"it never moves, or energies rise. Click a point to choose its rate. Trained {text.plain(sweep.how)}."
+    )
+
+
+def verdicts(run: Run, sweep: sweeps.Sweep, rate: float | None, keys: list[float]) -> None:
+    st.markdown("**Verdicts**")
+    key = f"{sweeps.TABLE}_{run.id}_{rate}"
+    rows = sweeps.table(sweep, sweep.verdicts)
+    st.dataframe(
+        rows,
+        key=key,
+        hide_index=True,
+        on_select=lambda: sweeps.take_row(key, keys, rate) if not sweep.by_depth else None,
+        selection_mode="single-row",
+        selection_default={"selection": {"rows": [keys.index(rate)] if rate in keys else []}},
+        column_config={
+            "": st.column_config.TextColumn("", width=30),
+            "rate": st.column_config.NumberColumn("Layers" if sweep.by_depth else "Rate", format="%g", width=60),
+            "verdict": st.column_config.MultiselectColumn(
+                "Verdict",
+                options=[words for words, _ in sweeps.VERDICT_LOOKS.values()],
+                color=[color for _, color in sweeps.VERDICT_LOOKS.values()],
+                width=120,
+            ),
+            "reason": st.column_config.TextColumn("Why", width=330),
+            "difference": st.column_config.LineChartColumn("Difference", width="small"),
+            "final difference": st.column_config.NumberColumn(
+                "Final", format="%.3f", width=65, help="Difference at the end, in nats."
+            ),
+            "smallest class": st.column_config.NumberColumn(
+                "Worst class",
+                format="%.2f",
+                width=85,
+                help="What the worst class keeps of its majority-vote share; below 0.35 a class is dying.",
+            ),
+        },
+    )
+    with st.popover("The rule and its thresholds", icon=":material/rule:", type="tertiary"):
+        st.markdown(f"**Rule:** {sweeps.rule()}")
+        st.dataframe(sweeps.thresholds(), hide_index=True)
+
+
+def use(rate: float) -> None:
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        st.button(
+            f"Train with {rate:g}",
+            key="train_with_rate",
+            type="primary",
+            icon=":material/arrow_forward:",
+            on_click=sweeps.train_with,
+            args=(rate,),
+        )
+
+
+def takeaway(opened: datasets.Opened, run: Run, sweep: sweeps.Sweep) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.download_button(
+            "Curves as CSV",
+            data=lambda: sweep.to_frame().to_csv(index=False).encode(),
+            file_name=results.file_name(opened, "curves.csv"),
+            mime="text/csv",
+            key=f"curves_csv_{run.id}",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+        st.space("stretch")
+        st.caption("The camera above a figure saves it.", width="content")
+        widgets.choose_picture_format()
+
+
+def earlier(opened: datasets.Opened, current: Run | None) -> None:
+    runs = jobs.of_dataset(opened.dataset.id, "sweep")
+    if len(runs) < 1 + (current is not None):
+        return
+    st.markdown("**Earlier sweeps of this dataset**")
+    for run in runs:
+        if current is not None and run.id == current.id:
+            continue
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            jobs.badge(run.state())
+            st.markdown(text.plain(jobs.title(run)), width="stretch")
+            st.caption(jobs.when(run), width="content")
+            st.button("Open", key=f"open_{run.id}", type="tertiary", on_click=sweeps.reopen, args=(run.id,))
+
+
+def page() -> None:
+    badges = widgets.header("Learning rate", "Which rate is safe?")
+    opened = None
+    with errors.shown():
+        opened = datasets.current()
+    widgets.complaint()
+    if opened is None:
+        widgets.empty_state(
+            ":material/show_chart:",
+            "No data yet",
+            "Energy curves of several learning rates appear here once there are votes to learn from.",
+            "Bring data",
+            "data",
+        )
+        return
+    run = jobs.of_page(state.SWEEP, opened.dataset.id, "sweep")
+    if run is not None and not run.is_active():
+        with badges:
+            jobs.badge(run.state())
+    place = st.expander(
+        "Settings of a new sweep",
+        expanded=run is None,
+        key=f"sweep_settings_{opened.dataset.id}_{run is None}",
+        icon=":material/tune:",
+        on_change="rerun",
+    )
+    if place.open:  # the expected time costs some seconds of a processor
+        with place:
+            settings(opened)
+    if run is not None:
+        jobs.watch([run], lambda known: outcome(opened, known))
+    earlier(opened, run)
+
+
+page()

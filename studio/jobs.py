@@ -1,0 +1,164 @@
+"""Jobs: runs of the workspace, started, watched, cancelled and resumed from a page.
+
+A run is a folder and its worker a process of its own, so nothing here is lost when the page, the tab or the server
+goes away: pages only look.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from deem_core.errors import DeemError
+from deem_core.runs import Run, State
+from studio import state, text
+from studio.errors import told
+from studio.workspace import workspace
+
+POLL_SECONDS = 1.0
+"""How often a page looks while something runs."""
+
+RECOMMENDED: Mapping[str, Any] = {"method": "deem", "random_state": 0}
+"""Settings of "fuse with the recommended settings": everything else follows from the data."""
+
+KIND_WORDS = {
+    "train": "Training",
+    "sweep": "Learning-rate sweep",
+    "compare": "Comparison",
+    "apply": "Labelling",
+    "inspect": "Inspection",
+}
+
+PAGES = {"train": "train", "sweep": "learning_rate", "compare": "compare", "apply": "data"}
+"""Where a run of each kind is shown."""
+
+ADDRESS_OF = {"train": state.RUN, "sweep": state.SWEEP, "compare": state.COMPARISON, "apply": state.RUN}
+"""Where the address names a run of each kind."""
+
+STATE_LOOKS = {
+    "queued": (":material/hourglass_empty:", "gray", "Waiting"),
+    "running": (":material/progress_activity:", "blue", "Running"),
+    "done": (":material/check_circle:", "green", "Done"),
+    "cancelled": (":material/cancel:", "orange", "Cancelled"),
+    "failed": (":material/error:", "red", "Failed"),
+}
+
+
+def find(id: str | None) -> Run | None:
+    """Return a run by id; None if there is no such run (any more)."""
+    if id is None:
+        return None
+    try:
+        return workspace().run(id)
+    except DeemError:
+        return None
+
+
+def of_dataset(dataset: str | None, kind: str | None = None) -> list[Run]:
+    """Return the runs of a dataset, newest first."""
+    return [] if dataset is None else workspace().runs(dataset=dataset, kind=kind)
+
+
+def of_page(name: str, dataset: str, kind: str) -> Run | None:
+    """Return the run that a page is about: the one in the address if it belongs to the dataset, else the latest."""
+    chosen = find(state.get(name))
+    if chosen is not None and chosen.kind == kind and chosen.dataset_id == dataset:
+        return chosen
+    latest = next(iter(of_dataset(dataset, kind)), None)
+    if latest is not None:
+        state.put(name, latest.id)
+    return latest
+
+
+def when(run: Run) -> str:
+    """Return how long ago a run was made."""
+    return text.ago(time.time() - run.created)
+
+
+def start(kind: str, dataset_id: str, config: Mapping[str, Any], title: str = "") -> None:
+    """Start a run and turn to it; for the ``on_click`` of a button."""
+    with told():
+        run = workspace().start_run(kind, workspace().dataset(dataset_id), config, title)
+        state.put(ADDRESS_OF[kind], run.id)
+
+
+def cancel(id: str) -> None:
+    """Ask a run to stop; for the ``on_click`` of a button."""
+    with told():
+        workspace().cancel(workspace().run(id))
+
+
+def resume(id: str) -> None:
+    """Take up a run again; for the ``on_click`` of a button."""
+    with told():
+        workspace().resume(workspace().run(id))
+
+
+def delete(ids: Sequence[str]) -> None:
+    """Delete runs; for the ``on_click`` of a button."""
+    with told():
+        for each in ids:
+            workspace().delete_run(workspace().run(each))
+            for name in ADDRESS_OF.values():
+                if state.get(name) == each:
+                    state.put(name, None)
+
+
+def watch(runs: Sequence[Run], draw: Callable[[Sequence[tuple[Run, State]]], None]) -> None:
+    """Draw something about runs now, and again every second while one of them is going on.
+
+    When one ends or is taken up again, or a click in here turns to another run, the whole page is drawn anew, since
+    that changes more than this.
+    """
+    active = {run.id for run in runs if run.is_active()}
+    chosen = _chosen()
+
+    @st.fragment(run_every=POLL_SECONDS if active else None)
+    def fragment() -> None:
+        known = [(run, run.state()) for run in runs]
+        draw(known)
+        if {run.id for run, now in known if now.active} != active or _chosen() != chosen:
+            st.rerun()
+
+    fragment()
+
+
+def _chosen() -> tuple[str | None, ...]:
+    return tuple(state.get(name) for name in (state.DATA, *sorted(set(ADDRESS_OF.values()))))
+
+
+def badge(now: State) -> None:
+    """Show the state of a run as a badge."""
+    icon, color, word = STATE_LOOKS[now.state]
+    st.badge(word, icon=icon, color=color)  # type: ignore[arg-type]
+
+
+def progress(run: Run, now: State, key: str) -> None:
+    """Show how far a run has come, with a button to cancel it; nothing if it has ended."""
+    if not now.active:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.progress(min(max(now.share, 0.0), 1.0), text=text.plain(step_words(now)))
+        st.button(
+            "Cancel",
+            key=f"cancel_{key}_{run.id}",
+            icon=":material/stop_circle:",
+            on_click=cancel,
+            args=(run.id,),
+            help="Stops within two seconds and keeps what there is; a training can be resumed.",
+        )
+
+
+def step_words(now: State) -> str:
+    """Return what a run is doing and how long it will take."""
+    step = now.step or ("Waiting for its turn" if now.state == "queued" else "Starting")
+    left = "" if now.seconds_left is None else f" · about {text.duration(now.seconds_left)} left"
+    return f"{step} · {now.share:.0%}{left}" if now.state == "running" else step
+
+
+def title(run: Run) -> str:
+    """Return what people call a run."""
+    return run.title or KIND_WORDS.get(run.kind, run.kind)

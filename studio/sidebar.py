@@ -1,0 +1,68 @@
+"""The sidebar of every page: the dataset and the run in use, and the device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from deem_core.devices import Device
+from deem_core.errors import DeemError
+from deem_core.runs import Run, State
+from studio import datasets, errors, jobs, numbers, recent, text
+from studio.devices import devices
+
+
+def show() -> None:
+    """Draw the sidebar."""
+    with st.sidebar, errors.shown():
+        _dataset()
+        runs = [run for kind in ("sweep", "train", "compare") if (run := recent.in_use(kind)) is not None]
+        if runs:
+            jobs.watch(runs, _runs)
+        _device(devices()[0])
+
+
+def _dataset() -> None:
+    with st.container(border=True, key="side_dataset", gap="xsmall"):
+        try:
+            opened = datasets.current()
+        except DeemError:
+            opened = None
+        if opened is None:
+            st.caption(":material/table_chart: No data yet")
+            return
+        st.markdown(f"**{text.plain(opened.dataset.name)}**")
+        st.caption(numbers.size(opened.reading.votes))
+
+
+def _runs(known: Sequence[tuple[Run, State]]) -> None:
+    for run, now in known:
+        with st.container(border=True, key=f"side_run_{run.kind}", gap="xsmall"):
+            with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+                st.markdown(f"**{text.plain(jobs.title(run))}**", width="stretch")
+                jobs.badge(now)
+            if now.active:
+                st.progress(min(max(now.share, 0.0), 1.0))
+                with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+                    st.caption(text.plain(jobs.step_words(now)), width="stretch")
+                    st.button(
+                        "Cancel",
+                        key=f"side_cancel_{run.id}",
+                        type="tertiary",
+                        on_click=jobs.cancel,
+                        args=(run.id,),
+                    )
+
+
+def _device(device: Device) -> None:
+    st.caption(f":material/memory: {text.plain(device_words(device))}")
+
+
+def device_words(device: Device) -> str:
+    """Return a device with its room: "cpu · 2 threads", "NVIDIA A100 · 35 GB of 40 GB free"."""
+    if device.threads is not None:
+        return f"{device.name} · {text.count(device.threads, 'thread')}"
+    if device.memory is None or device.free_memory is None:
+        return f"{device.name} · {device.title}"
+    return f"{device.name} · {device.title} · {text.size(device.free_memory)} of {text.size(device.memory)} free"

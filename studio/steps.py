@@ -1,0 +1,68 @@
+"""The path from votes to labels, as numbered steps with their state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from deem_core.errors import DeemError
+from studio import jobs, state
+from studio.workspace import workspace
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the path.
+
+    Attributes
+    ----------
+    page, title, question, action : str
+        Where it is done, its name, what it answers, and the words on its button.
+    done : bool
+    next : bool
+        Whether it is the one to take now.
+    """
+
+    page: str
+    title: str
+    question: str
+    action: str
+    done: bool
+    next: bool = False
+
+
+def path() -> list[Step]:
+    """Return the steps; the first one that is not done is next."""
+    data = state.get(state.DATA)
+    done = {
+        "data": _is_there(data),
+        "learning_rate": _is_done(data, "sweep"),
+        "train": _is_done(data, "train"),
+        "compare": _is_done(data, "compare"),
+    }
+    found = [Step(page, title, question, action, done.get(page, False)) for page, title, question, action in _STEPS]
+    first = next((step for step in found if not step.done), None)
+    return [Step(**{**vars(step), "next": step is first}) for step in found]
+
+
+_STEPS = (
+    ("data", "Data", "What did I bring? Upload a file and see what was understood.", "Bring data"),
+    (
+        "learning_rate",
+        "Learning rate",
+        "Which rate is safe? Compare energy curves; may be skipped.",
+        "Compare rates",
+    ),
+    ("train", "Train", "Did it learn? Train, watch it live, and take the fused labels.", "Train"),
+    ("compare", "Compare", "Is it worth it? Every rival on the same votes.", "Compare"),
+)
+
+
+def _is_there(data: str | None) -> bool:
+    try:
+        return data is not None and workspace().dataset(data) is not None
+    except DeemError:  # deleted, or never here
+        return False
+
+
+def _is_done(data: str | None, kind: str) -> bool:
+    return any(run.state().state == "done" for run in jobs.of_dataset(data, kind))

@@ -1,0 +1,232 @@
+"""Sweeps on a page: their settings, what is known of one so far, and the learning rate that was chosen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+
+from deem_core.config import Shape, TrainConfig, resolve
+from deem_core.errors import DeemError, InputError
+from deem_core.guidance import SMOOTHING, Verdict, smooth
+from deem_core.guidance.curves import TAIL
+from deem_core.guidance.recommend import SAFETY
+from deem_core.guidance.thresholds import THRESHOLDS
+from deem_core.runs import Run
+from deem_core.sweeping.candidates import check_rates, default_rates
+from deem_core.sweeping.result import Sweep
+from studio import jobs, state
+from studio.datasets import Opened
+
+PILLS = "rate_pills"
+CURVES = "rate_curves"
+TABLE = "rate_table"
+
+VERDICT_LOOKS = {
+    "recommended": ("Recommended", "green"),
+    "usable": ("Usable", "blue"),
+    "too small": ("Too small", "gray"),
+    "not settled": ("Not settled", "yellow"),
+    "rising energy": ("Rising energy", "orange"),
+    "exploding difference": ("Exploding", "red"),
+    "class died": ("A class died", "red"),
+    "not finite": ("Not finite", "red"),
+}
+
+
+# ---------------------------------------------------------------------- settings
+
+
+def defaults(opened: Opened) -> dict[str, Any]:
+    """Return the settings that a sweep of a dataset takes by itself."""
+    shape = Shape.of(opened.reading.votes)
+    settled = resolve(TrainConfig(), shape).config
+    rates = default_rates(shape)
+    return {
+        "lowest": rates[0],
+        "highest": rates[-1],
+        "count": len(rates),
+        "updates": settled.updates,
+        "n_layers": settled.n_layers,
+        "batch_size": settled.batch_size,
+    }
+
+
+def grid(lowest: float, highest: float, count: int) -> list[float]:
+    """Return rates at even distances on a logarithmic scale, to two digits.
+
+    Raises
+    ------
+    InputError
+        If the ends are in the wrong order.
+    """
+    if not 0 < lowest < highest:
+        raise InputError("The lowest rate must be above 0 and below the highest.")
+    ratio = math.log(highest / lowest) / max(count - 1, 1)
+    return sorted({float(f"{lowest * math.exp(ratio * k):.2g}") for k in range(count)})
+
+
+def typed(text: str) -> list[float]:
+    """Return the rates that somebody typed, separated by commas, semicolons or blanks.
+
+    Raises
+    ------
+    InputError
+        If one is not a positive number, or there are none.
+    """
+    words = text.replace(",", " ").replace(";", " ").split()
+    try:
+        return check_rates([float(word) for word in words])
+    except ValueError:
+        raise InputError(f"{text[:60]!r} is not a list of numbers; write for example 0.1, 0.3, 1.") from None
+
+
+# ---------------------------------------------------------------------- what is known
+
+
+def known(run: Run) -> Sweep | None:
+    """Return the result of a sweep, or what is known of it so far; None before anything is."""
+    content = run.summary() or run.partial()
+    try:
+        return None if content is None else Sweep.from_dict(content)
+    except DeemError:
+        return None
+
+
+def table(sweep: Sweep, verdicts: Sequence[Verdict]) -> pd.DataFrame:
+    """Return a row for each candidate: its verdict, the reason, the difference as a line, and two numbers."""
+    chosen = sweep.recommendation.index
+    return pd.DataFrame(
+        {
+            "": ["★" if r == chosen else "" for r in range(len(verdicts))],
+            "rate": [keys(sweep)[r] for r in range(len(verdicts))],
+            "verdict": [[VERDICT_LOOKS[verdict.kind][0]] for verdict in verdicts],
+            "reason": [verdict.reason for verdict in verdicts],
+            "difference": [[value for value in row if math.isfinite(value)] for row in sweep.difference.tolist()],
+            "final difference": [final(row, sweep.smoothing) for row in sweep.difference],
+            "smallest class": [verdict.numbers.share_ratio for verdict in verdicts],
+        }
+    )
+
+
+def final(difference: NDArray[np.float64], smoothing: float) -> float:
+    """Return where a curve ends, as the panel draws it; verdicts turn mirrored curves round.
+
+    Parameters
+    ----------
+    difference : (T,) float64
+        NaN where nothing was recorded.
+    """
+    known = difference[np.isfinite(difference)]
+    return float(smooth(known, smoothing)[-max(1, round(TAIL * len(known))) :].mean()) if len(known) else math.nan
+
+
+def keys(sweep: Sweep) -> list[float]:
+    """Return what tells the candidates apart: learning rates, or numbers of layers."""
+    return [float(layers) for layers in sweep.n_layers] if sweep.by_depth else [float(rate) for rate in sweep.rates]
+
+
+def smoothing() -> float:
+    """Return the smoothing that verdicts are drawn from by default."""
+    return SMOOTHING
+
+
+# ---------------------------------------------------------------------- choosing
+
+
+def chosen_rate() -> float | None:
+    """Return the learning rate in the address, if it is one."""
+    said = state.get(state.RATE)
+    try:
+        rate = float(said) if said is not None else None
+    except ValueError:
+        return None
+    return rate if rate is not None and math.isfinite(rate) and rate > 0 else None
+
+
+def choose(rate: float | None) -> None:
+    """Choose a learning rate."""
+    state.put(state.RATE, None if rate is None else f"{rate:g}")
+
+
+def offer(run_id: str, rates: Sequence[float], recommended: float | None) -> float | None:
+    """Return the chosen rate if the sweep has it, else the recommended one; the pills show it."""
+    wished = chosen_rate()
+    current = next((rate for rate in rates if wished is not None and math.isclose(rate, wished, rel_tol=1e-4)), None)
+    current = recommended if current is None else current
+    st.session_state[f"{PILLS}_{run_id}"] = current
+    return current
+
+
+def take_pill(run_id: str, shown: float | None) -> None:
+    """Take what the pills show, if it is another rate than was shown; for their ``on_change``."""
+    rate: Any = state.value(f"{PILLS}_{run_id}")
+    if rate is not None and rate != shown:
+        choose(rate)
+
+
+def take_point(key: str, rates: Sequence[float]) -> None:
+    """Take the curve of the point that was clicked; for the ``on_select`` of the chart."""
+    event: Any = state.value(key)
+    rate = picked(event, rates)
+    if rate is not None:
+        choose(rate)
+
+
+def picked(event: Mapping[str, Any] | None, rates: Sequence[float]) -> float | None:
+    """Return the rate whose point was clicked, if any."""
+    points = (event or {}).get("selection", {}).get("points", [])
+    if not points:
+        return None
+    wish = points[0].get("customdata")
+    wish = wish[0] if isinstance(wish, (list, tuple)) and wish else wish
+    return next((rate for rate in rates if isinstance(wish, (int, float)) and rate == float(wish)), None)
+
+
+def take_row(key: str, rates: Sequence[float], shown: float | None) -> None:
+    """Take the row that was clicked, if it is another one than was shown; for the ``on_select`` of the table.
+
+    A table that is drawn with a row marked says so by itself: that is nobody's choice.
+    """
+    event: Any = state.value(key)
+    rows = (event or {}).get("selection", {}).get("rows", [])
+    if rows and rows[0] < len(rates) and rates[rows[0]] != shown:
+        choose(rates[rows[0]])
+
+
+def start(opened_id: str, config: Mapping[str, Any], title: str) -> None:
+    """Start a sweep; the rate chosen in the one before no longer counts."""
+    choose(None)
+    jobs.start("sweep", opened_id, config, title)
+
+
+def train_with(rate: float) -> None:
+    """Carry a rate to the Train page."""
+    choose(rate)
+    state.go_to("train")
+
+
+def reopen(run_id: str) -> None:
+    """Turn to an earlier sweep."""
+    choose(None)
+    state.put(state.SWEEP, run_id)
+
+
+def rule() -> str:
+    """Return how the recommended rate is chosen."""
+    return (
+        f"the largest usable rate that lies at least {SAFETY:g} times below the first one that fails; the smallest "
+        "usable one if none fails or none lies so low. Usable: the difference dips, comes back and stays, no energy "
+        "rises and no class is lost."
+    )
+
+
+def thresholds() -> pd.DataFrame:
+    """Return the thresholds behind the verdicts, with their meaning."""
+    rows = [(name.replace("_", " ").lower(), value, meaning) for name, value, meaning in THRESHOLDS]
+    return pd.DataFrame(rows, columns=["threshold", "value", "meaning"])

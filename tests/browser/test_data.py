@@ -1,0 +1,107 @@
+"""The Data page in a real browser: good files, bad files, column roles, refreshing, deleting."""
+
+import gzip
+import io
+import re
+import zipfile
+
+from playwright.sync_api import Page, expect
+
+from deem_core.runs import Workspace
+from tests.browser.looking import card, expect_calm, expect_loaded, small_file
+
+
+def upload(page: Page, name: str, content: bytes) -> None:
+    """Bring a file, from the empty page or beside the one that is there."""
+    if page.get_by_role("button", name="Bring another file").count() and not page.locator("input[type=file]").count():
+        page.get_by_role("button", name="Bring another file").click()
+    page.locator("input[type=file]").first.set_input_files({"name": name, "mimeType": "text/csv", "buffer": content})
+
+
+def loaded(page: Page, workspace: Workspace, name: str, content: bytes) -> None:
+    """Open the Data page by a link to a file."""
+    page.goto(f"/data?data={workspace.add_dataset(name, content).id}")
+
+
+def workbook() -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as book:
+        book.writestr("xl/workbook.xml", "<workbook/>")
+    return stream.getvalue()
+
+
+BAD = {
+    "empty.csv": b"",
+    "blank.csv": b"\n\n   \n",
+    "junk.csv": bytes(range(256)) * 20,
+    "book.csv": workbook(),
+    "ragged.csv": b"id,a,b,c\n1,x,y,x\n2,x,y\n3,x,y,x,y\n",
+    "twice.csv": b"id,a,a,b\n1,x,y,x\n2,y,y,x\n",
+    "header.csv": b"id,a,b,c\n",
+    "lonely.csv": b"name\nann\nbob\n",
+    "damaged.csv.gz": gzip.compress(small_file(0))[:-200],
+    "page.csv": b"<!DOCTYPE html><html><body>Please log in</body></html>",
+}
+
+
+def test_a_good_file_is_read_shown_and_found_again_after_a_refresh(page: Page) -> None:
+    page.goto("/data")
+    upload(page, "good.csv.gz", gzip.compress(small_file(1)))
+    expect_loaded(page, "good.csv.gz", rows="300", learners="5")
+    expect(page).to_have_url(re.compile(r"/data\?data=[0-9a-f]{32}$"))
+    address = page.url
+    page.reload()
+    expect_loaded(page, "good.csv.gz", rows="300", learners="5")
+    assert page.url == address
+    page.get_by_role("tab", name="Accuracy").click()
+    expect(page.get_by_text("Evaluation only, never used in training")).to_be_visible()
+
+
+def test_bad_files_get_a_sentence_and_the_file_before_stays(page: Page, workspace: Workspace) -> None:
+    loaded(page, workspace, "before.csv", small_file(2))
+    expect_loaded(page, "before.csv", rows="300", learners="5")
+    address = page.url
+    complaint = page.locator(".st-key-complaint [data-testid=stAlert]")
+    said = ""
+    for name, content in BAD.items():
+        upload(page, name, content)
+        expect(complaint).not_to_have_text(said or "nothing was said yet")
+        expect(complaint).to_be_visible()
+        said = complaint.inner_text()
+        assert said.rstrip().endswith("."), name
+        expect_loaded(page, "before.csv", rows="300", learners="5")
+        assert page.url == address, name
+
+
+def test_a_column_gets_another_role_and_keeps_it(page: Page, workspace: Workspace) -> None:
+    loaded(page, workspace, "roles.csv", small_file(3))
+    expect_loaded(page, "roles.csv", rows="300", learners="5")
+    before = page.url
+    page.get_by_role("tab", name="Columns and reading").click()
+    grid = page.get_by_test_id("stDataFrame").filter(visible=True).locator("canvas").first
+    grid.scroll_into_view_if_needed()
+    expect_calm(page)
+    box = grid.bounding_box()
+    height = 35  # of a line; the first is the header, the second "id"
+    page.mouse.dblclick(box["x"] + box["width"] / 2, box["y"] + 2.5 * height)
+    page.get_by_role("option", name="ignore").click()
+    expect(card(page, "Learners")).to_have_text("4")
+    expect_calm(page)
+    assert page.url != before
+    page.reload()
+    expect_loaded(page, "roles.csv", rows="300", learners="4")
+    expect(page.get_by_text(re.compile("Column .* was left out"))).to_be_visible()
+
+
+def test_a_file_is_deleted_after_a_question(page: Page, workspace: Workspace) -> None:
+    dataset = workspace.add_dataset("doomed.csv", small_file(4))
+    page.goto(f"/data?data={dataset.id}")
+    expect_loaded(page, "doomed.csv", rows="300", learners="5")
+    page.get_by_role("tab", name="Files").click()
+    expect(page.get_by_text(str(workspace.root))).to_be_visible()
+    page.locator(f".st-key-delete_file_{dataset.data} button:visible").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete for good").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_text("What a file can look like")).to_be_visible()
+    expect_calm(page)
+    assert dataset.id not in [kept.id for kept in workspace.datasets()]

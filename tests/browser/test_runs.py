@@ -1,0 +1,111 @@
+"""Runs from the Data page: watched from two tabs, cancelled, resumed, and alive when the server is not."""
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, expect
+
+from deem_core.runs import Run, Workspace
+from tests.browser.conftest import serve
+from tests.browser.looking import expect_calm, expect_loaded, small_file
+
+TRAINING = 90_000
+"""Milliseconds that a training of a small file may take on a busy machine; five seconds on an idle one."""
+
+
+def fuse(page: Page) -> str:
+    """Press the button, wait for the run in the address, and return its id."""
+    page.get_by_role("button", name="Fuse with the recommended settings").click()
+    expect(page).to_have_url(re.compile(r"run=[0-9a-f]{32}"))
+    return page.url.split("run=")[1][:32]
+
+
+def badge(page: Page, word: str) -> None:
+    """Both the card and the sidebar show this state."""
+    expect(page.locator(".st-key-fuse")).to_contain_text(word, timeout=TRAINING)
+    expect(page.locator(".st-key-side_run_train")).to_contain_text(word, timeout=TRAINING)
+
+
+def going_on(page: Page) -> None:
+    """The card shows a run that goes on, with its progress."""
+    expect(page.locator(".st-key-fuse")).to_contain_text(re.compile("Waiting|Running"))
+    expect(page.locator(".st-key-fuse").get_by_test_id("stProgress")).to_be_visible()
+
+
+def test_a_second_tab_sees_the_run_and_its_end_and_the_file_is_there(
+    page: Page, browser: Browser, workspace: Workspace
+) -> None:
+    page.goto(f"/data?data={workspace.add_dataset('two tabs.csv', small_file(11)).id}")
+    expect_loaded(page, "two tabs.csv", rows="300", learners="5")
+    fuse(page)
+    going_on(page)
+    context = browser.new_context()
+    second = context.new_page()
+    second.goto(page.url)
+    badge(second, "Running")
+    page.reload()  # nothing is lost
+    for tab in (page, second):
+        badge(tab, "Done")
+        expect(tab.get_by_test_id("stProgress")).to_have_count(0)
+        expect_calm(tab)
+    context.close()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the fused CSV").click()
+    assert download.value.suggested_filename == "two tabs_fused.csv"
+    lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 301
+    assert lines[0].startswith("id,good_1,")
+    assert "fused_label,confidence" in lines[0]
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="Home").click()
+    recent = page.locator(".st-key-recent_runs")
+    expect(recent.get_by_text(re.compile(r"accuracy \d")).first).to_be_visible()
+
+
+def test_a_run_is_cancelled_and_resumed(page: Page, workspace: Workspace) -> None:
+    page.goto(f"/data?data={workspace.add_dataset('stop and go.csv', small_file(12)).id}")
+    expect_loaded(page, "stop and go.csv", rows="300", learners="5")
+    started = fuse(page)
+    going_on(page)
+    page.locator(f".st-key-cancel_card_{started} button:visible").click()
+    badge(page, "Cancelled")
+    page.get_by_role("button", name="Resume").click()
+    going_on(page)
+    badge(page, "Done")
+    assert started in page.url
+    page.get_by_role("button", name="Fuse again").click()
+    expect(page).not_to_have_url(re.compile(started))
+    going_on(page)
+    page.locator(".st-key-side_run_train").get_by_role("button", name="Cancel").click()
+    badge(page, "Cancelled")
+    expect_calm(page)
+
+
+def test_a_run_outlives_its_server_and_a_link_is_the_first_thing_a_new_server_sees(
+    browser: Browser, tmp_path: Path
+) -> None:
+    workspace = Workspace(tmp_path / "home")
+    link = f"/data?data={workspace.add_dataset('lasting.csv', small_file(13)).id}"
+    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    page = context.new_page()
+    with serve(workspace.root, tmp_path / "log.txt") as (url, server):
+        page.goto(url + link)
+        expect_loaded(page, "lasting.csv", rows="300", learners="5")
+        run = workspace.run(fuse(page))
+        going_on(page)
+        worker = worker_of(run)
+        server.kill()
+        server.wait()
+    assert run.state().active
+    page.goto("about:blank")
+    with serve(workspace.root, tmp_path / "log.txt") as (url, _):
+        page.goto(f"{url}{link}&run={run.id}")
+        badge(page, "Done")
+        expect_loaded(page, "lasting.csv", rows="300", learners="5")
+        assert worker_of(run) == worker  # it was never started again
+        assert len(workspace.runs()) == 1
+    context.close()
+
+
+def worker_of(run: Run) -> str:
+    """Return who works on a run."""
+    return (run.path / "worker.json").read_text(encoding="utf-8")
