@@ -6,26 +6,24 @@ model's classes, whatever order the hidden states of a restart have.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from deem_core.align import apply_map
 from deem_core.coding import code_truth, key_of
 from deem_core.copies import Reduction
 from deem_core.distinct import distinct_rows
-from deem_core.fitting import Part
 from deem_core.inputs import Recoded
-from deem_core.model import Model, log_normalisers, top, units
 from deem_core.votes import NO_VOTE, Votes
+
+if TYPE_CHECKING:  # results are looked at without torch; only those who ask a model need it
+    from deem_core.fitting import Part
 
 Float = NDArray[np.float64]
 Codes = NDArray[np.integer[Any]]
 
-_CHUNK_CELLS = 1 << 22  # (restart, row, unit, state) cells of a layer held at once
 _FUSED_CELLS = 1 << 24  # (row, class) cells of a posterior held at once
 
 
@@ -112,28 +110,9 @@ def logits(model: Fused, codes: Codes) -> Float:
     """
     if not model.parts_:
         return _vote_counts(model.reduction_.apply(codes), len(model.classes_))[None]
-    return np.concatenate([_part_logits(part, codes) for part in model.parts_])
+    from deem_core.diagnostics.asking import part_logits  # noqa: PLC0415  # imports torch
 
-
-def unit_codes(part: Part, codes: Codes, restart: int) -> list[NDArray[np.int32]]:
-    """Return the most active state of each unit after each layer of one restart, (n, d') each; -1 for silent units.
-
-    Parameters
-    ----------
-    codes : (n, d) array of int
-        Of the file's learners.
-    """
-    model = part.model.single(restart)
-    reduced = part.reduction.apply(codes)
-    found = [np.empty(reduced.shape, np.int32) for _ in range(model.n_layers)]
-    for rows in _chunks(len(reduced), model):
-        states = _states(model, reduced[rows])
-        with torch.no_grad():
-            for layer, active in zip(found, units(model, states), strict=True):
-                layer[rows] = active[0].argmax(-1).cpu().numpy()
-    for layer in found:
-        layer[reduced == NO_VOTE] = NO_VOTE
-    return found
+    return np.concatenate([part_logits(part, codes) for part in model.parts_])
 
 
 def voices(reduction: Reduction) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
@@ -147,32 +126,7 @@ def class_names(classes: Sequence[Any] | NDArray[Any]) -> tuple[str, ...]:
     return tuple(str(label) for label in np.asarray(classes, object).tolist())
 
 
-def _part_logits(part: Part, codes: Codes) -> Float:
-    reduced, model = part.reduction.apply(codes), part.model
-    made = np.empty((model.n_models, len(codes), model.n_classes))
-    for rows in _chunks(len(reduced), model):
-        states = _states(model, reduced[rows])
-        with torch.no_grad():
-            _, found = top(model, states, units(model, states))
-            if part.exact:  # missing votes are summed out
-                found = found + torch.bmm((states < 0).to(found.dtype), log_normalisers(model))
-        each = found.cpu().to(torch.float64).numpy()
-        for r, own in enumerate(part.maps):
-            made[r, rows] = apply_map(each[r], own)
-    return made
-
-
 def _vote_counts(codes: Codes, n_classes: int) -> Float:
     cells = codes + n_classes * np.arange(len(codes), dtype=np.int64)[:, None]
     counts = np.bincount(cells[codes != NO_VOTE], minlength=len(codes) * n_classes)
     return counts.reshape(-1, n_classes).astype(np.float64)
-
-
-def _states(model: Model, codes: Codes) -> torch.Tensor:
-    states = torch.as_tensor(np.ascontiguousarray(codes), device=model.weights.device).to(torch.int64)
-    return states.expand(model.n_models, -1, -1)
-
-
-def _chunks(n: int, model: Model) -> Iterator[slice]:
-    size = max(64, _CHUNK_CELLS // (model.n_models * model.n_learners * model.n_classes))
-    return (slice(start, min(start + size, n)) for start in range(0, n, size))

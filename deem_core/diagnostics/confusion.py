@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -20,9 +20,10 @@ from deem_core.diagnostics.answers import class_names
 from deem_core.diagnostics.confidence import Posterior, expected_counts
 from deem_core.diagnostics.result import Result, long_frame
 from deem_core.errors import InputError
-from deem_core.fitting import Part
-from deem_core.model import to_dawid_skene
 from deem_core.votes import NO_VOTE, Votes
+
+if TYPE_CHECKING:
+    from deem_core.fitting import Part
 
 Float = NDArray[np.float64]
 
@@ -127,6 +128,8 @@ def exact_confusion(part: Part, classes: Sequence[Any] | NDArray[Any]) -> Confus
     """
     if part.model.n_layers:
         raise InputError("A model with layers has no exact confusion matrices; ask for estimated ones.")
+    from deem_core.model import to_dawid_skene  # noqa: PLC0415  # imports torch
+
     psi, pi = to_dawid_skene(part.model.to("cpu"))
     found = np.mean([apply_map(own.double().numpy(), part.maps[r]) for r, own in enumerate(psi)], axis=0)
     prior = np.mean([apply_map(own.double().numpy(), part.maps[r]) for r, own in enumerate(pi)], axis=0)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from deem_core.control import Control
 from deem_core.diagnostics.agreement import spread_rows
-from deem_core.diagnostics.answers import Fused, class_names, fused_labels, in_model_terms, logits, unit_codes
+from deem_core.diagnostics.answers import Fused, class_names, fused_labels, in_model_terms, logits
 from deem_core.diagnostics.dependent_units import WELL_ABOVE, LayerDependence
 from deem_core.diagnostics.information import pair_information
 from deem_core.diagnostics.result import Result
@@ -142,6 +142,8 @@ def dependence(
             tables.append(("input, near-copies merged", part.reduction.learners, part.reduction.apply(codes)))
         if part.model.n_layers:
             best = _nearest_restart(model, codes, fused) if restart is None else restart
+            from deem_core.diagnostics.asking import unit_codes  # noqa: PLC0415  # imports torch
+
             layers = unit_codes(part, codes, best)
             tables += [(f"after layer {at + 1}", part.reduction.learners, own) for at, own in enumerate(layers)]
     counts = np.bincount(label[label >= 0], minlength=votes.n_classes)

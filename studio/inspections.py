@@ -1,0 +1,130 @@
+"""Inspections on a page: the job beside a training, what it found, and questions about single rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+
+from deem_core.diagnostics.importance import Importance
+from deem_core.diagnostics.inspection import Inspection
+from deem_core.diagnostics.why import Why, why
+from deem_core.errors import InputError
+from deem_core.runs import Run
+from studio import jobs
+from studio.datasets import Opened
+from studio.workspace import workspace
+
+
+def of_training(run: Run) -> Run:
+    """Return the inspection of a finished training; it is started if there is none yet.
+
+    Raises
+    ------
+    InputError
+        If the training has no model.
+    """
+    for other in jobs.of_dataset(run.dataset_id, "inspect"):
+        if other.config.get("training") == run.id:
+            return other
+    model = run.result("model.safetensors")
+    if model is None:
+        raise InputError("This training is not finished, so there is nothing to inspect yet.")
+    kept = workspace()
+    config = {"model": kept.store(model), "training": run.id, "random_state": 0}
+    return kept.start_run("inspect", kept.dataset(run.dataset_id), config, f"Inspection of {jobs.title(run)}")
+
+
+def found(run: Run) -> Inspection | None:
+    """Return what an inspection found; None unless it is done."""
+    return None if run.result("inspection.json") is None else _load(run.id, str(run.path))
+
+
+@st.cache_resource(max_entries=6, show_spinner=False)
+def _load(run_id: str, path: str) -> Inspection:
+    return Inspection.load(path)
+
+
+# ---------------------------------------------------------------------- importance of subsets
+
+
+def of_classes(importance: Importance, classes: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the mean importance (S,) over the rows fused to some classes and over all others; NaN without rows."""
+    chosen = np.isin(np.array(importance.classes, object), list(classes))
+    return _mean(importance, chosen), _mean(importance, ~chosen)
+
+
+def _mean(importance: Importance, chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
+    there = chosen & (importance.class_rows > 0)
+    if not there.any():
+        return np.full(len(importance.subjects), np.nan)
+    return np.asarray(np.average(importance.by_class[:, there], axis=1, weights=importance.class_share[there]))
+
+
+def experts_in_words(importance: Importance, most: int = 6) -> list[str]:
+    """Return who stands out for which class, in words."""
+    return [
+        f"{one.learner} for class {one.class_name}: {one.ratio:.1f} times the median learner"
+        for one in importance.experts()[:most]
+    ]
+
+
+# ---------------------------------------------------------------------- why this label?
+
+
+def row_of(opened: Opened, name: str) -> int:
+    """Return the position of a row by its id, or by its number from 1.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    votes = opened.reading.votes
+    wanted = name.strip()
+    texts = votes.ids.astype(str)
+    at = np.flatnonzero(np.asarray(texts == wanted))
+    if len(at):
+        return int(at[0])
+    if wanted.isdigit() and 1 <= int(wanted) <= votes.n_rows:
+        return int(wanted) - 1
+    raise InputError(f"There is no row {name[:60]!r}. Give the id of a row, or its number from 1 to {votes.n_rows:,}.")
+
+
+def reasons(training: Run, opened: Opened, row: int) -> Why:
+    """Return why a row got its label; the model is asked, which takes a moment the first time."""
+    path = training.result("model.safetensors")
+    if path is None:
+        raise InputError("This training has no model any more.")
+    return why(_model(training.id, str(path)), opened.reading.votes.without_truth(), [row])
+
+
+@st.cache_resource(max_entries=3, show_spinner="Loading the model…")
+def _model(run_id: str, path: str) -> Any:
+    from deem_core.estimator import DEEM  # noqa: PLC0415  # imports torch, which only this needs
+
+    return DEEM.load(path)
+
+
+def review_table(inspection: Inspection) -> pd.DataFrame:
+    """Return the rows that deserve a look most, with label, runner-up and confidence."""
+    review = inspection.review
+    names = np.array([*review.classes, ""], object)
+    return pd.DataFrame(
+        {
+            "row": review.rows + 1,
+            "id": list(review.ids),
+            "fused label": names[review.fused],
+            "runner-up": names[review.runner_up],
+            "confidence": review.confidence,
+        }
+    )
+
+
+def frames(inspection: Inspection) -> Mapping[str, pd.DataFrame]:
+    """Return every table by name, for download."""
+    return inspection.frames()
