@@ -18,6 +18,8 @@ with errors.shown():
                 boot.Entry("train", "Train", ":material/model_training:"),
             ],
             "Inspect": [
+                boot.Entry("learners", "Learners", ":material/groups:"),
+                boot.Entry("dependence", "Dependence", ":material/account_tree:"),
                 boot.Entry("compare", "Compare", ":material/balance:"),
             ],
         }

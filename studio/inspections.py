@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -110,6 +111,45 @@ def _model(run_id: str, path: str) -> Any:
     return DEEM.load(path)
 
 
+@dataclass(frozen=True)
+class Reason:
+    """Why one row got its label.
+
+    Attributes
+    ----------
+    id, fused, runner_up : str
+    confidence, runner_up_probability : float
+    learners : tuple of str
+    votes : list
+        Label of each vote, None for none.
+    contributions : (d,) float64
+    """
+
+    id: str
+    fused: str
+    runner_up: str
+    confidence: float
+    runner_up_probability: float
+    learners: tuple[str, ...]
+    votes: list[str | None]
+    contributions: NDArray[np.float64]
+
+
+def reason(of: Why, at: int) -> Reason:
+    """Return why the row at a position got its label."""
+    names = [*of.classes, None]
+    return Reason(
+        id=of.ids[at],
+        fused=of.classes[of.fused[at]],
+        runner_up=of.classes[of.runner_up[at]],
+        confidence=float(of.confidence[at]),
+        runner_up_probability=float(of.runner_up_probability[at]),
+        learners=of.learners,
+        votes=[names[vote] for vote in of.votes[at].tolist()],
+        contributions=of.contributions[at],
+    )
+
+
 def review_table(inspection: Inspection) -> pd.DataFrame:
     """Return the rows that deserve a look most, with label, runner-up and confidence."""
     review = inspection.review
@@ -123,8 +163,3 @@ def review_table(inspection: Inspection) -> pd.DataFrame:
             "confidence": review.confidence,
         }
     )
-
-
-def frames(inspection: Inspection) -> Mapping[str, pd.DataFrame]:
-    """Return every table by name, for download."""
-    return inspection.frames()

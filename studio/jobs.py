@@ -110,8 +110,8 @@ def delete(ids: Sequence[str]) -> None:
 def watch(runs: Sequence[Run], draw: Callable[[Sequence[tuple[Run, State]]], None]) -> None:
     """Draw something about runs now, and again every second while one of them is going on.
 
-    When one ends or is taken up again, or a click in here turns to another run, the whole page is drawn anew, since
-    that changes more than this.
+    When one ends or is taken up again, or a click in here turns to another run or page or goes wrong, the whole page is
+    drawn anew, since that changes more than this.
     """
     active = {run.id for run in runs if run.is_active()}
     chosen = _chosen()
@@ -126,8 +126,9 @@ def watch(runs: Sequence[Run], draw: Callable[[Sequence[tuple[Run, State]]], Non
     fragment()
 
 
-def _chosen() -> tuple[str | None, ...]:
-    return tuple(state.get(name) for name in (state.DATA, *sorted(set(ADDRESS_OF.values()))))
+def _chosen() -> tuple[object, ...]:
+    address = (state.get(name) for name in (state.DATA, *sorted(set(ADDRESS_OF.values()))))
+    return *address, state.value(state.GO_TO), state.problem()
 
 
 def badge(now: State) -> None:

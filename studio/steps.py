@@ -37,6 +37,7 @@ def path() -> list[Step]:
         "data": _is_there(data),
         "learning_rate": _is_done(data, "sweep"),
         "train": _is_done(data, "train"),
+        "learners": _is_done(data, "inspect"),
         "compare": _is_done(data, "compare"),
     }
     found = [Step(page, title, question, action, done.get(page, False)) for page, title, question, action in _STEPS]
@@ -53,6 +54,7 @@ _STEPS = (
         "Compare rates",
     ),
     ("train", "Train", "Did it learn? Train, watch it live, and take the fused labels.", "Train"),
+    ("learners", "Learners", "Whom does it trust, and why this label?", "Look inside"),
     ("compare", "Compare", "Is it worth it? Every rival on the same votes.", "Compare"),
 )
 

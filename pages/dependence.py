@@ -1,0 +1,117 @@
+"""Dependence: who copies whom? Mutual information between learners given the label, layer by layer."""
+
+import streamlit as st
+
+from deem_core import figures
+from deem_core.runs import Run
+from studio import boot, datasets, errors, inspecting, inspections, text, widgets
+
+boot.guard(__file__)
+
+AVERAGE, ALL = "Average over classes", "Every class"
+
+
+@errors.shown()
+def grid(found: inspections.Inspection) -> None:
+    given = found.dependence
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        truth = found.evaluation is not None
+        what = st.segmented_control(
+            "Given",
+            ["the fused label", *(["the true label (evaluation)"] if truth else [])],
+            default="the fused label",
+            required=True,
+            key="dependence_given",
+            persist_state="session",
+        )
+        if what != "the fused label" and found.evaluation is not None:
+            given = found.evaluation.dependence
+        classes = given.layers[0].classes
+        which = st.selectbox(
+            "Classes", [AVERAGE, ALL, *classes], key="dependence_classes", persist_state="session", width=260
+        )
+        clustered = st.toggle("Group those who depend", True, key="dependence_order", persist_state="session")
+    st.markdown(f":material/lightbulb: {text.plain(given.reading)}")
+    matrices, names = inspecting.dependence_of(given, which, AVERAGE)
+    figure = figures.dependence_grid(
+        matrices,
+        [layer.units for layer in given.layers],
+        [layer.name for layer in given.layers],
+        names,
+        order="clustered" if clustered else "file",
+        theme=widgets.theme(),
+    )
+    widgets.chart(figure, "dependence_chart", "Heatmaps of mutual information, layers from left to right.")
+    left_out = f" {given.n_classes_left_out:,} rarer classes are left out." if given.n_classes_left_out else ""
+    st.caption(
+        "Mutual information in nats between what two learners say on rows with the same label; one scale for all. "
+        "**Dark:** they err together, as copies do. **Good:** paler from left to right, which means that the layers "
+        f"disentangle them. On {given.rows_used:,} of {given.n_rows:,} rows.{left_out}"
+    )
+
+
+@errors.shown()
+def summary(found: inspections.Inspection) -> None:
+    layers = found.dependence.layers
+    numbers = [layer.summary() for layer in layers]
+    widgets.chart(
+        figures.dependence_summary(
+            [layer.name for layer in layers],
+            [each["frobenius"] for each in numbers],
+            [each["frobenius_std"] for each in numbers],
+            [each["largest"] for each in numbers],
+            [each["largest_std"] for each in numbers],
+            floor=[each["floor_frobenius"] for each in numbers],
+            theme=widgets.theme(),
+        ),
+        "summary_chart",
+        "Points: dependence after each layer, mean and spread over classes.",
+    )
+    st.dataframe(found.dependence.to_frame(), hide_index=True)
+    st.caption(
+        "The Frobenius norm is the headline; the largest pair alone is fragile. Near the dashed floor there is nothing "
+        "but chance. **When it does not fall:** learners that were nearly independent already have nothing to "
+        "disentangle, and a layer may even add a little. It says nothing about quality."
+    )
+
+
+@errors.shown()
+def pairs(found: inspections.Inspection) -> None:
+    first = found.dependence.layers[0]
+    shown = first.pairs(20)
+    if not shown:
+        st.caption("There are too few rows to tell.")
+        return
+    st.dataframe(inspecting.pairs_table(shown), hide_index=True)
+    for sentence in inspecting.groups_in_words(found):
+        st.markdown(f"- {text.plain(sentence)}")
+
+
+@errors.shown()
+def correlation(found: inspections.Inspection) -> None:
+    widgets.chart(
+        figures.correlation_heatmap(
+            found.correlation.matrix, found.correlation.names, order=found.correlation.order, theme=widgets.theme()
+        ),
+        "correlation_chart",
+        "Heatmap: correlation of learners with each other and with the fused label.",
+    )
+    st.caption("The line of the fused label shows whom it follows most.")
+
+
+def views(opened: datasets.Opened, training: Run, found: inspections.Inspection) -> None:
+    heat, numbers, dependent, correlated = st.tabs(
+        ["Mutual information", "Layer by layer", "Most dependent pairs", "Correlation with the label"]
+    )
+    with heat:
+        grid(found)
+    with numbers:
+        summary(found)
+    with dependent:
+        pairs(found)
+    with correlated:
+        correlation(found)
+    inspecting.downloads(opened, found, ["dependence", "correlation"])
+
+
+inspecting.page("Dependence", "Who copies whom?", ":material/account_tree:", views)
