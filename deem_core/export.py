@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from deem_core import tables
 from deem_core.diagnostics import confidence as sure
 from deem_core.errors import InputError
 from deem_core.readers import Reading
-from deem_core.votes import Votes
+from deem_core.votes import NO_VOTE, Votes
 
 MAX_PROBABILITIES = 50
 """With more classes than this, their probabilities are left out unless asked for."""
@@ -49,6 +50,8 @@ def fused_table(
     probabilities: bool | None = None,
     diagnostics: bool = True,
     label_column: str = "fused_label",
+    review_below: float | None = None,
+    blank: bool = False,
 ) -> pa.Table:
     """Return the fused labels beside the cells of the file, row by row in its order.
 
@@ -69,6 +72,11 @@ def fused_table(
         Whether to add ``majority_vote``, ``agreement``, ``entropy`` and ``needs_review``.
     label_column : str
         Name of the column of labels.
+    review_below : float, optional
+        Confidence below which a row needs review, instead of the lowest tenth by review score; rows in which a
+        unanimous vote was overruled and rows without votes need it in any case.
+    blank : bool
+        Whether to leave the label of rows below that confidence empty.
 
     Returns
     -------
@@ -87,11 +95,16 @@ def fused_table(
     _check(votes, posterior)
     if not label_column.strip():
         raise InputError("The column of labels needs a name.")
+    if review_below is not None and not 0 <= review_below <= 1:
+        raise InputError(f"The confidence for review is {review_below:g}; it must be between 0 and 1.")
+    if blank and review_below is None:
+        raise InputError("To leave doubtful labels empty, say below which confidence (review_below).")
     if probabilities is None:
         probabilities = votes.n_classes <= MAX_PROBABILITIES
     columns = list(_originals(reading, every=originals))
     taken = {name.strip() for name, _ in columns}
-    for wish, cells in _added(votes, posterior, label_column, probabilities, diagnostics):
+    wishes = _Wishes(label_column, probabilities, diagnostics, review_below, blank)
+    for wish, cells in _added(votes, posterior, wishes):
         name = _free_name(wish, taken)
         taken.add(name.strip())  # readers trim names, and refuse two that are the same
         columns.append((name, cells))
@@ -155,23 +168,35 @@ def _differing(header: Iterable[str], names: Iterable[str]) -> Iterator[str]:
         seen.add(cell)
 
 
-def _added(
-    votes: Votes, posterior: NDArray[np.floating[Any]], label_column: str, probabilities: bool, diagnostics: bool
-) -> Iterator[tuple[str, pa.Array]]:
+@dataclass(frozen=True)
+class _Wishes:
+    """Which columns to add; see `fused_table`."""
+
+    label_column: str
+    probabilities: bool
+    diagnostics: bool
+    review_below: float | None
+    blank: bool
+
+
+def _added(votes: Votes, posterior: NDArray[np.floating[Any]], wishes: _Wishes) -> Iterator[tuple[str, pa.Array]]:
     """Yield (name, cells) of the columns that fusion adds."""
     labels = tables.class_texts(votes)
     codes = sure.fused_codes(votes, posterior)
     silent = votes.votes_per_row == 0
-    yield label_column, tables.look_up(codes, labels)
-    yield "confidence", pa.array(sure.confidence(posterior), mask=silent)
-    if probabilities:
+    confidence = sure.confidence(posterior)
+    low = confidence < (-1.0 if wishes.review_below is None else wishes.review_below)
+    yield wishes.label_column, tables.look_up(np.where(low & wishes.blank, NO_VOTE, codes), labels)
+    yield "confidence", pa.array(confidence, mask=silent)
+    if wishes.probabilities:
         for k, label in enumerate(labels):
             yield f"p_{label}", pa.array(posterior[:, k].astype(np.float64), mask=silent)
-    if diagnostics:
+    if wishes.diagnostics:
         yield "majority_vote", tables.look_up(votes.majority_vote.codes, labels)
         yield "agreement", pa.array(sure.agreement(votes, codes), mask=silent)
         yield "entropy", pa.array(sure.entropy(posterior), mask=silent)
-        yield "needs_review", pa.array(sure.needs_review(votes, posterior))
+        share = sure.REVIEW_SHARE if wishes.review_below is None else 0.0
+        yield "needs_review", pa.array(sure.needs_review(votes, posterior, share=share) | (low & ~silent))
 
 
 def _free_name(wish: str, taken: set[str]) -> str:

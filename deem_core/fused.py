@@ -24,12 +24,13 @@ EVALUATED = {"fused": "Fused labels", "dawid_skene": "Dawid-Skene", "majority_vo
 """What is evaluated where there is truth, and what people call it."""
 
 
-def code_table(votes: Votes, posterior: Posterior) -> pa.Table:
+def code_table(votes: Votes, posterior: Posterior, support: Posterior | None = None) -> pa.Table:
     """Return one row for each row of votes, in class codes; `deem_core.export` spells them out.
 
     Columns: ``fused`` and ``majority`` (int32, -1 for no label), ``confidence``, ``agreement`` and ``entropy``
-    (float32, null without votes), ``needs_review`` (bool), and ``p_0`` … (float32) for up to `MAX_PROBABILITIES`
-    classes.
+    (float32, null without votes), ``needs_review`` (bool), and ``p_0`` … (float64, so that the most probable class
+    stays the same) for up to `MAX_PROBABILITIES` classes. ``restarts_agreeing`` (float32), the share of restarts that
+    give the label, where ``support`` tells it.
     """
     codes = sure.fused_codes(votes, posterior)
     silent = votes.votes_per_row == 0
@@ -41,8 +42,11 @@ def code_table(votes: Votes, posterior: Posterior) -> pa.Table:
         "entropy": _floats(sure.entropy(posterior), silent),
         "needs_review": pa.array(sure.needs_review(votes, posterior)),
     }
+    if support is not None:
+        columns["restarts_agreeing"] = _floats(support, silent)
     if votes.n_classes <= MAX_PROBABILITIES:
-        columns |= {f"p_{k}": _floats(posterior[:, k], silent) for k in range(votes.n_classes)}
+        exact = np.asarray(posterior, np.float64)
+        columns |= {f"p_{k}": pa.array(exact[:, k], mask=silent) for k in range(votes.n_classes)}
     return pa.table(columns)
 
 

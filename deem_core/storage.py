@@ -19,11 +19,9 @@ from deem_core.errors import InputError
 from deem_core.files import whole_file
 from deem_core.fitting import Part
 from deem_core.model import Model
+from deem_core.model_files import FORMAT, VERSION, check_metadata
 from deem_core.records import Record
 from deem_core.sweeping import Sweep
-
-FORMAT = "deem-studio-model"
-VERSION = 1
 
 _PLAIN = ("seed_", "n_rows_", "warnings_", "hedged_", "fallback_", "settings_", "restarts_", "seconds_", "device_")
 
@@ -75,13 +73,9 @@ def load(path: str | os.PathLike[str], kinds: Mapping[str, type[Any]]) -> Any:
         raise InputError(f"There is no model file {name!r}. Check the path.")
     try:
         with safe_open(name, framework="pt") as file:
-            metadata = file.metadata() or {}
-            if metadata.get("format") != FORMAT:
-                raise InputError(f"{name!r} is not a DEEM Studio model. Save one with train or model.save.")
-            if int(metadata["version"]) > VERSION:
-                raise InputError(f"{name!r} was written by a newer DEEM Studio. Update to read it.")
+            header = check_metadata(name, file.metadata())
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118  # not a dictionary
-        return _rebuild(json.loads(metadata["json"]), tensors, kinds)
+        return _rebuild(header, tensors, kinds)
     except (SafetensorError, OSError, KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
         if isinstance(error, InputError):
             raise

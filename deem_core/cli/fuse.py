@@ -16,9 +16,9 @@ from deem_core import export, tables
 from deem_core.cli.options import add_command, add_reading_options, check_outputs, read_file
 from deem_core.cli.progress import TrainingBar
 from deem_core.cli.text import percent, size
+from deem_core.cli.training import add_training_options, training_settings
 from deem_core.comparing import registry
 from deem_core.comparing.registry import METHODS
-from deem_core.config import AUTO
 from deem_core.describe import accuracy
 from deem_core.diagnostics.confidence import fused_codes, needs_review
 from deem_core.files import write_json
@@ -55,7 +55,7 @@ def add(commands: Any) -> None:
         help=f"how to fuse (default: deem); one of {', '.join(METHODS)}",
     )
     fuse.add_argument("--unsafe", action="store_true", help="leave cells that a spreadsheet would run as they are")
-    _add_training_options(fuse)
+    add_training_options(fuse)
     train = add_command(
         commands,
         "train",
@@ -68,7 +68,7 @@ def add(commands: Any) -> None:
     add_reading_options(train)
     train.add_argument("-o", "--output", metavar="MODEL", required=True, help="where to save the model (.safetensors)")
     train.add_argument("--method", choices=list(TRAINED), default="deem", help="which model (default: deem)")
-    _add_training_options(train)
+    add_training_options(train)
     apply = add_command(
         commands,
         "apply",
@@ -85,33 +85,6 @@ def add(commands: Any) -> None:
     apply.add_argument("--json", metavar="OUT", help="also write the result as JSON")
 
 
-def _add_training_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("training", "all from the data unless you say otherwise; see docs/method.md")
-    group.add_argument(
-        "--learning-rate", metavar="X|auto", type=_rate, help="a number, or auto: what a sweep recommends"
-    )
-    group.add_argument("--layers", metavar="N", type=int, help="multinomial layers")
-    group.add_argument("--updates", metavar="N", type=int, help="updates per restart")
-    group.add_argument("--batch", metavar="N", type=int, help="rows per update")
-    group.add_argument("--restarts", metavar="N", type=int, default=5, help="trainings to average (default 5)")
-    group.add_argument(
-        "--near-copies", choices=["guard", "keep", "collapse"], default="guard", help="what to do about near-copies"
-    )
-    group.add_argument("--seed", metavar="S", type=int, default=0, help="same seed, same labels (default 0)")
-    group.add_argument("--device", choices=["auto", "cpu", "cuda", "mps"], default="auto", help="where to train")
-    group.add_argument("--allow-few-learners", action="store_true", help="go on with fewer than three learners")
-    parser.add_argument("--json", metavar="OUT", help="also write settings, restarts, warnings and result as JSON")
-
-
-def _rate(text: str) -> float | str:
-    if text == AUTO:
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor {AUTO}") from None
-
-
 # ---------------------------------------------------------------------- commands
 
 
@@ -125,7 +98,7 @@ def _fuse(options: argparse.Namespace) -> None:
         posterior = model.fuse_codes(reading.votes.codes)
         said, result = _story(model), _result_of(model)
     else:
-        posterior, said, result = _aggregate(options.method, reading.votes, options.seed)
+        posterior, said, result = _aggregate(options.method, reading.votes, training_settings(options)["random_state"])
     seconds = time.perf_counter() - begun
     _write(reading, posterior, options)
     _report(reading, posterior, options, [*said], {**result, "seconds": seconds})
@@ -158,21 +131,10 @@ def _apply(options: argparse.Namespace) -> None:
 
 
 def _fitted(options: argparse.Namespace, votes: Votes) -> DEEM:
-    from deem_core.estimator import DEEM, IRBM  # noqa: PLC0415
+    from deem_core.runs.train_kind import make_model  # noqa: PLC0415  # a run and a command make the same model
 
-    shared = {
-        "learning_rate": options.learning_rate,
-        "updates": options.updates,
-        "batch_size": options.batch,
-        "restarts": options.restarts,
-        "random_state": options.seed,
-        "device": options.device,
-        "allow_few_learners": options.allow_few_learners,
-    }
-    if options.method == "deem":
-        model = DEEM(n_layers=options.layers, near_copies=options.near_copies, **shared)
-    else:
-        model = IRBM(method="exact" if options.method == "irbm" else "cd", **shared)
+    settings = training_settings(options)
+    model = make_model({"method": options.method, **settings}, settings["random_state"])
     with TrainingBar() as bar:
         model.fit(votes, watch=bar, control=bar)
     return model

@@ -23,6 +23,9 @@ Posterior = NDArray[np.floating[Any]]
 PSEUDO_COUNT = 0.01
 """Rows added to every cell of a confusion matrix, so that a vote never seen before is unlikely but possible."""
 
+REVIEW_SHARE = 0.1
+"""Share of the rows with votes that their review score alone sends to review."""
+
 _CHUNK_CELLS = 1 << 21  # cells of an (rows, K) or (rows, d) temporary
 
 
@@ -104,7 +107,7 @@ def review_score(votes: Votes, posterior: Posterior) -> NDArray[np.float64]:
     return scores
 
 
-def needs_review(votes: Votes, posterior: Posterior, *, share: float = 0.1) -> NDArray[np.bool_]:
+def needs_review(votes: Votes, posterior: Posterior, *, share: float = REVIEW_SHARE) -> NDArray[np.bool_]:
     """Return which rows deserve a human look, (n,).
 
     These are the rows with the lowest `review_score` (earlier rows first among equals), rows in which a

@@ -51,6 +51,13 @@ class Theme:
         """Return the scale as Plotly wants it: pairs of place and colour."""
         return [[place / (len(self.scale) - 1), colour] for place, colour in enumerate(self.scale)]
 
+    def diverging_scale(self) -> list[list[float | str]]:
+        """Return a scale with a middle: orange for less, the background for neither, blue for more.
+
+        Orange and blue are told apart by the colour-blind, and lightness falls off the same way to both sides.
+        """
+        return [[0, self.bad], [0.5, self.scale[0]], [1, self.scale[3]]]
+
     def line_colours(self, n: int) -> list[str]:
         """Return colours of n ordered lines, from faint to strong; the end of the scale that fades away is left out."""
         places = np.linspace(self.faintest, 1, n) if n > 1 else [0.6]

@@ -45,6 +45,7 @@ LABEL_NAMES = (
 TRUTH_NAMES = (
     *("truth", "ground_truth", "groundtruth", "gt", "true_label", "true_labels", "label_true", "true_class", "y_true"),
     *("gold", "golden", "gold_label", "gold_standard", "gold_answer", "gt_label", "truth_label", "ground_truth_label"),
+    *("reviewed_label", "reviewed"),
     *("correct_label", "correct_answer", "correct", "expected_label", "expected", "reference_label", "reference"),
     *("true", "y_test", "actual", "label", "labels", "target", "y", "class"),
 )

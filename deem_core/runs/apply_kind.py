@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import time
 
+from deem_core.diagnostics.confidence import fused_codes
+from deem_core.diagnostics.review import restart_support
 from deem_core.runs.job import Job
 from deem_core.runs.results import write_fused
 
@@ -36,6 +38,10 @@ def execute(job: Job) -> None:
         "fallback": model.fallback_,
         "device": "cpu",
         "trained_rows": model.n_rows_,
+        "learners": list(model.learners_),
+        "classes": model.classes_.tolist(),
         "seconds": time.perf_counter() - begun,
     }
-    write_fused(job, votes, posterior, story)
+    support = restart_support(model, votes.codes, fused_codes(votes, posterior))
+    job.control.check()
+    write_fused(job, votes, posterior, story, support)

@@ -17,10 +17,16 @@ from deem_core.votes import Votes
 _ROW_GROUP = 1 << 18  # rows stored together, as in exported tables
 
 
-def write_fused(job: Job, votes: Votes, posterior: fused.Posterior, story: dict[str, Any]) -> None:
+def write_fused(
+    job: Job,
+    votes: Votes,
+    posterior: fused.Posterior,
+    story: dict[str, Any],
+    support: fused.Posterior | None = None,
+) -> None:
     """Write the table and the summary of fused votes; the truth is looked at here for the first time."""
     job.report(0.98, "Writing the results")
-    write_table(job, fused.code_table(votes, posterior))
+    write_table(job, fused.code_table(votes, posterior, support))
     job.control.check()
     evaluation = fused.evaluate(votes, posterior)
     found = fused.summarise(votes, posterior) | story

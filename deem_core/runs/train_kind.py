@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from deem_core.config import AUTO
 from deem_core.control import Control, Saved
+from deem_core.diagnostics.confidence import fused_codes
+from deem_core.diagnostics.review import restart_support
 from deem_core.errors import InputError
 from deem_core.runs.job import Job
 from deem_core.runs.results import write_fused
@@ -51,7 +53,8 @@ def execute(job: Job) -> None:
         "device": model.device_,
         "seconds": model.seconds_,
     }
-    write_fused(job, votes, posterior, story)
+    support = restart_support(model, votes.codes, fused_codes(votes, posterior))
+    write_fused(job, votes, posterior, story, support)
 
 
 def make_model(config: dict[str, Any], seed: int) -> DEEM:

@@ -32,6 +32,7 @@ COMMANDS = {
         "work",
         "devices",
         "estimate",
+        "report",
     )
 }
 

@@ -304,3 +304,32 @@ def test_a_file_that_cannot_be_written_is_refused_with_a_sentence(tmp_path):
         export.write(table, tmp_path / "out.xlsx")
     with pytest.raises(InputError, match="does not exist"):
         export.write(table, tmp_path / "no" / "out.csv")
+
+
+# ---------------------------------------------------------------------- review threshold
+
+
+def test_a_threshold_decides_who_needs_review():
+    reading = read_text("id,a,b,c\n1,x,x,y\n2,x,y,y\n3,x,x,x\n4,,,\n5,y,y,y\n")
+    posterior = np.array([[0.95, 0.05], [0.4, 0.6], [0.99, 0.01], [0.5, 0.5], [0.8, 0.2]])
+    table = export.fused_table(reading, posterior, review_below=0.7)
+    assert table["needs_review"].to_pylist() == [False, True, False, True, True]  # row 5 overrules a unanimous vote
+    assert table["fused_label"].to_pylist() == ["x", "y", "x", None, "x"]
+
+
+def test_doubtful_labels_can_be_left_empty():
+    reading = read_text("id,a,b,c\n1,x,x,y\n2,x,y,y\n3,x,x,x\n")
+    posterior = np.array([[0.95, 0.05], [0.4, 0.6], [0.99, 0.01]])
+    table = export.fused_table(reading, posterior, review_below=0.7, blank=True)
+    assert table["fused_label"].to_pylist() == ["x", None, "x"]
+    assert table["confidence"].to_pylist()[1] == 0.6
+    assert table["majority_vote"].to_pylist() == ["x", "y", "x"]
+
+
+@pytest.mark.parametrize(
+    ("wishes", "sentence"), [({"review_below": 1.5}, "between 0 and 1"), ({"blank": True}, "below which confidence")]
+)
+def test_thresholds_that_make_no_sense_are_refused(wishes, sentence):
+    reading = read_text("id,a,b,c\n1,x,x,y\n2,x,y,y\n")
+    with pytest.raises(InputError, match=sentence):
+        export.fused_table(reading, np.array([[0.9, 0.1], [0.4, 0.6]]), **wishes)

@@ -54,7 +54,7 @@ def test_a_train_run_leaves_model_result_and_summary(workspace):
     expected = DEEM(**QUICK).fit(votes).fuse_codes(votes.codes)
     table = pq.read_table(run.result("result.parquet"))
     assert table.column_names[:6] == ["fused", "confidence", "majority", "agreement", "entropy", "needs_review"]
-    assert table.column_names[6:] == ["p_0", "p_1", "p_2"]
+    assert table.column_names[6:] == ["restarts_agreeing", "p_0", "p_1", "p_2"]
     assert table["fused"].to_pylist() == expected.argmax(axis=1).tolist()
     np.testing.assert_allclose(table["p_1"].to_numpy(), expected[:, 1], rtol=1e-6)
     assert table["majority"].to_pylist() == votes.majority_vote.codes.tolist()

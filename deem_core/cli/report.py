@@ -1,0 +1,50 @@
+"""report: everything about a finished training as one web page."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from deem_core.cli.options import add_command, check_outputs
+from deem_core.cli.runs import _find as find_run
+from deem_core.cli.text import megabytes, on_one_line
+from deem_core.runs import Workspace
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands,
+        "report",
+        _report,
+        "Write the report of a finished training as one web page.",
+        "The page holds data, settings, curves, labels, learners, limits and the command that repeats the run; it needs\n"
+        "no network. What was not computed is named, with what would compute it.\n\n"
+        "examples:\n"
+        "  python -m deem_core report 0123456789ab -o report.html\n"
+        "  python -m deem_core report 0123456789ab -o report.html --json report.json",
+    )
+    parser.add_argument("run", metavar="RUN", help="id of a train run, or the first four digits of it or more")
+    parser.add_argument("-o", "--output", metavar="HTML", required=True, help="where to write the page")
+    parser.add_argument("--json", metavar="OUT", help="also write the same numbers as JSON")
+
+
+def _report(options: argparse.Namespace) -> None:
+    check_outputs([options.output, options.json])
+    workspace = Workspace()
+    run = find_run(workspace, options.run)
+
+    from deem_core.report import build  # noqa: PLC0415  # only those who report wait for Plotly
+
+    report = build(workspace, run)
+    report.write(options.output)
+    if options.json:
+        report.write_json(options.json)
+    numbers = report.to_dict()
+    print(on_one_line(f"{numbers['dataset']['name']}: {numbers['story']}"))
+    if numbers["not_computed"]:
+        print(f"Not computed: {', '.join(name.replace('_', ' ') for name in numbers['not_computed'])}.")
+    size = megabytes(Path(options.output).stat().st_size)
+    written = " and ".join(name for name in (options.output, options.json) if name)
+    print(f"Written: {written} ({size}).")

@@ -1,0 +1,254 @@
+"""Pictures of dependence: mutual information of all pairs for every class and layer, on one scale of colours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike, NDArray
+from plotly.subplots import make_subplots
+
+from deem_core.diagnostics.agreement import clustered_order
+from deem_core.figures.cells import colour_bar, name_axis, turned
+from deem_core.figures.names import bar_names, safe, short
+from deem_core.figures.panels import picture_layout, picture_of_nothing
+from deem_core.figures.theme import Theme, theme_of
+
+Floats = NDArray[np.float64]
+Order = Literal["clustered", "file"] | Sequence[ArrayLike]
+
+PANEL = {1: 380, 2: 300, 3: 185}
+"""Pixels of a panel's side, by the number of layers."""
+
+SMALLEST = 130
+"""Pixels of a panel's side with more layers than that."""
+
+GAP = 26
+"""Pixels between two rows of panels."""
+
+NOTHING = "Once a model is trained, this shows which learners go together beyond what the label explains."
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """One column of panels, its units in the order drawn."""
+
+    title: str
+    names: list[str]
+    information: Floats  # (C, u, u), NaN on the diagonal
+
+
+def dependence_grid(
+    matrices: Mapping[str, ArrayLike] | Sequence[ArrayLike] | NDArray[Any],
+    unit_names: Sequence[str] | Sequence[Sequence[str]],
+    layer_names: Sequence[str],
+    class_names: Sequence[Any],
+    *,
+    order: Order = "clustered",
+    max_classes: int = 12,
+    theme: str | None = "light",
+) -> go.Figure:
+    """Draw the dependence of all pairs: layers from left to right, classes from top to bottom.
+
+    The diagonal is left blank, since everyone knows themselves, and one scale of colours serves all panels.
+
+    Parameters
+    ----------
+    matrices : L arrays of shape (C, u, u), an array (L, C, d, d), or a mapping from the names of layers
+        `LayerDependence.information` of every layer, in nats.
+    unit_names : sequence of str, or L of them
+        Of all layers, or of each where their units differ, as after merging near-copies.
+    layer_names : sequence of L str
+    class_names : sequence of C labels
+    order : "clustered", "file", or L sequences of int
+        Clustered: dependent units side by side, in the same order in all layers with the same units.
+    max_classes : int
+        Of more classes, those with the most dependence at the input are drawn, and the picture says so.
+    theme : "light" or "dark"
+    """
+    colours = theme_of(theme)
+    given = [matrices[name] for name in layer_names] if isinstance(matrices, Mapping) else list(matrices)
+    arrays = [np.asarray(own, np.float64) for own in given]
+    if not arrays or not len(class_names) or not any(_pairs(own).size for own in arrays):
+        return picture_of_nothing(colours, NOTHING)
+    classes = _classes(arrays[0], max_classes)
+    layers = _layers(arrays, _units_of_layers(unit_names, len(arrays)), layer_names, order, classes)
+    top = max(float(_pairs(layer.information).max(initial=0)) for layer in layers)
+    return _Grid(layers, [class_names[k] for k in classes], len(class_names), top or 1.0, colours).figure()
+
+
+class _Grid:
+    """Panels, a column per layer and a row per class."""
+
+    def __init__(self, layers: list[_Layer], classes: list[Any], n_classes: int, top: float, theme: Theme) -> None:
+        self.layers, self.classes, self.n_classes, self.top, self.theme = layers, classes, n_classes, top, theme
+        self.side = PANEL.get(len(layers), SMALLEST)
+
+    def figure(self) -> go.Figure:
+        L, C = len(self.layers), len(self.classes)
+        inner = C * self.side + (C - 1) * GAP
+        figure = make_subplots(
+            rows=C,
+            cols=L,
+            column_titles=[f"<b>{_wrapped(layer.title)}</b>" for layer in self.layers],
+            horizontal_spacing=0.14 / L if L > 1 else 0.0,
+            vertical_spacing=GAP / inner if C > 1 else 0.0,
+        )
+        figure.update_annotations(font={"size": 14, "color": self.theme.text})
+        for row in range(C):
+            for column, layer in enumerate(self.layers):
+                figure.add_trace(self._cells(layer, row), row=row + 1, col=column + 1)
+                figure.update_xaxes(self._across(layer, row), row=row + 1, col=column + 1)
+                at = row * L + column + 1
+                anchor = "x" if at == 1 else f"x{at}"
+                figure.update_yaxes(self._down(column, row), scaleanchor=anchor, row=row + 1, col=column + 1)
+        lines = max(_wrapped(layer.title).count("<br>") for layer in self.layers)
+        margin = {"l": 8, "r": 8, "t": 30 + 18 * lines + (22 if self.n_classes > C else 0), "b": 8}
+        figure.update_layout(
+            picture_layout(self.theme, inner + margin["t"] + self._below()),
+            margin=margin,
+            plot_bgcolor=self.theme.grid,
+            coloraxis={
+                "colorscale": self.theme.colour_scale(),
+                "cmin": 0,
+                "cmax": self.top,
+                "colorbar": colour_bar(
+                    "mutual information (nats)",
+                    lenmode="pixels",
+                    len=min(inner, 300),
+                    y=1,
+                    yanchor="top",
+                ),
+            },
+        )
+        if self.n_classes > C:
+            figure.add_annotation(
+                text=f"the {C} of {self.n_classes:,} classes with the most dependence",
+                xref="paper",
+                yref="paper",
+                x=0,
+                y=1,
+                yshift=24 + 18 * lines,
+                xanchor="left",
+                yanchor="bottom",
+                showarrow=False,
+                opacity=0.75,
+                font={"size": 12, "color": self.theme.text},
+            )
+        return figure
+
+    def _cells(self, layer: _Layer, row: int) -> go.Heatmap:
+        # Names come from the axes, not from a text per cell: with 100 learners those would be megabytes.
+        return go.Heatmap(
+            z=layer.information[row].astype(np.float32),
+            x=layer.names,
+            y=layer.names,
+            coloraxis="coloraxis",
+            xgap=1 if len(layer.names) <= 40 else 0,
+            ygap=1 if len(layer.names) <= 40 else 0,
+            hovertemplate=f"<b>%{{x}}</b><br><b>%{{y}}</b><br>%{{z:.3g}} nats given the label "
+            f"{short(str(self.classes[row]), 40)}<br>{safe(layer.title)}<extra></extra>",
+            hoverongaps=False,
+        )
+
+    def _fits(self) -> bool:
+        """Return whether names fit beside the panels, of all layers or of none."""
+        return max(len(layer.names) for layer in self.layers) * 12 <= self.side
+
+    def _across(self, layer: _Layer, row: int) -> dict[str, Any]:
+        last = row == len(self.classes) - 1
+        title = "" if self._fits() or not last else f"{len(layer.names)} learners"
+        names = [_cut(name) for name in layer.names]
+        axis = _category(layer.names, title, self.side, last and self._fits())
+        return {**axis, "tickangle": turned(names, self.side), "constrain": "domain", "constraintoward": "center"}
+
+    def _down(self, column: int, row: int) -> dict[str, Any]:
+        layer = self.layers[column]
+        # Names beside the first panel alone: others would run into their neighbours, and have them below.
+        axis = _category(layer.names, "", self.side, column == 0 and self._fits(), upwards=False)
+        if column == 0:
+            axis["title"] = {"text": f"<b>{short(str(self.classes[row]), 22)}</b>", "standoff": 10}
+        return {**axis, "constrain": "domain", "constraintoward": "top"}
+
+    def _below(self) -> int:
+        """Return the pixels that names under the last row take."""
+        longest = max(len(_cut(name)) for layer in self.layers for name in layer.names)
+        return 40 + 7 * (longest if self._fits() else 1)
+
+
+def _category(names: Sequence[str], title: str, pixels: int, labelled: bool, *, upwards: bool = True) -> dict[str, Any]:
+    """Return an axis whose places are called by the units' names, as hover texts are."""
+    axis = name_axis([_cut(name) for name in names], title, pixels=pixels, labelled=labelled, upwards=upwards)
+    return {
+        **axis,
+        "type": "category",
+        "title": {"text": title, "standoff": 12},
+        "tickvals": list(names) if labelled else [],
+        "ticktext": [_cut(name) for name in names] if labelled else [],
+        "tickfont": {"size": 10},
+    }
+
+
+def _cut(name: str) -> str:
+    """Return a name for the side of a small panel; an escaped one is left whole."""
+    return name if "&" in name else short(name, 12)
+
+
+def _wrapped(title: str) -> str:
+    """Return a title in two lines where it is long: panels may be 200 pixels wide."""
+    head, comma, tail = title.partition(", ")
+    return f"{safe(head)}{comma.strip()}<br>{safe(tail)}" if comma and len(title) > 18 else short(title, 26)
+
+
+def _units_of_layers(units: Sequence[str] | Sequence[Sequence[str]], n_layers: int) -> list[list[str]]:
+    if len(units) and not isinstance(units[0], str):
+        return [list(own) for own in units]
+    return [[str(name) for name in units]] * n_layers
+
+
+def _layers(
+    arrays: Sequence[Floats],
+    units: Sequence[Sequence[str]],
+    titles: Sequence[str],
+    order: Order,
+    classes: NDArray[np.intp],
+) -> list[_Layer]:
+    """Return the layers with their units in order; those with the same units share the first one's."""
+    shared: dict[tuple[str, ...], NDArray[np.intp]] = {}
+    made = []
+    for at, (own, names) in enumerate(zip(arrays, units, strict=True)):
+        if isinstance(order, str):
+            if tuple(names) not in shared:
+                shared[tuple(names)] = _clustered(own) if order == "clustered" else np.arange(len(names))
+            places = shared[tuple(names)]
+        else:
+            places = np.asarray(order[at], np.intp)
+        drawn = own[np.ix_(classes, places, places)].copy()
+        drawn[:, np.arange(len(places)), np.arange(len(places))] = np.nan
+        hover = bar_names(names, most=40)
+        made.append(_Layer(titles[at], [hover[j] for j in places], drawn))
+    return made
+
+
+def _clustered(own: Floats) -> NDArray[np.intp]:
+    known = np.isfinite(own)
+    mean = np.where(known, own, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    top = float(_pairs(mean[None]).max(initial=0)) or 1.0
+    return clustered_order(mean / top)
+
+
+def _classes(first: Floats, most: int) -> NDArray[np.intp]:
+    """Return the classes drawn, in their order."""
+    u = first.shape[1]
+    size = np.where(np.eye(u, dtype=bool), 0, np.nan_to_num(first) ** 2).sum(axis=(1, 2))
+    return np.sort(np.argsort(-size, kind="stable")[:most])
+
+
+def _pairs(matrices: Floats) -> Floats:
+    """Return all known values off the diagonal."""
+    u = matrices.shape[-1]
+    values = matrices[..., ~np.eye(u, dtype=bool)]
+    return np.asarray(values[np.isfinite(values)])

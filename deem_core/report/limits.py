@@ -1,0 +1,85 @@
+"""Limits: what the labels of a run cannot promise, in sentences with the run's own numbers."""
+
+from __future__ import annotations
+
+from deem_core.report.material import Material
+
+
+def limits_of(material: Material) -> list[str]:
+    """Return what to keep in mind before the labels are used."""
+    return [
+        _confidence(material),
+        _truth(material),
+        _copies(material),
+        _restarts(material),
+        *_answer(material),
+        "Importance says whom the model listens to, and dependence who goes with whom; neither says who is right.",
+        "All learners may be wrong together. No fusion of votes can see that: where nobody gives the right label, the "
+        "fused label is wrong too.",
+    ]
+
+
+def _confidence(material: Material) -> str:
+    said = (
+        "The probabilities of models like this one are usually too high: they treat the evidence of dependent learners "
+        "as more than it is. Trust the order of rows by confidence more than the numbers."
+    )
+    mean, evaluation = material.summary["mean_confidence"], material.evaluation
+    if mean is not None and evaluation is not None:
+        said += (
+            f" Here the mean confidence is {mean:.1%}, and {evaluation['accuracy']:.1%} of the "
+            f"{evaluation['rows']:,} rows with known truth are right (evaluation only)."
+        )
+    elif mean is not None:
+        said += f" Here the mean confidence is {mean:.1%}; that is no estimate of how many labels are right."
+    return said
+
+
+def _truth(material: Material) -> str:
+    evaluation = material.evaluation
+    if evaluation is None:
+        return (
+            "Without true labels nobody can know how many fused labels are right, nor whether they are better than the "
+            "majority vote. A few hundred rows labelled by a trusted person would tell."
+        )
+    known, n_rows = evaluation["rows"], material.summary["n_rows"]
+    part = "all rows have" if known == n_rows else f"{known:,} of {n_rows:,} rows have"
+    return (
+        f"The evaluation holds for rows like those with known truth ({part} one). Its intervals tell what another draw "
+        "of such rows might give, and nothing about another training or other data."
+    )
+
+
+def _copies(material: Material) -> str:
+    said = (
+        "Learners that are nearly copies of each other can capture the label. The guard looks for them before training "
+        "and finds tight groups; looser ones, such as models trained on the same data, may stay unseen."
+    )
+    if material.summary["hedged"]:
+        said += " Here loose groups were found, and the answer is an average of two trainings, with and without them."
+    elif material.settings.get("near_copies") == "keep":
+        said += " Here every learner kept its voice."
+    return said
+
+
+def _restarts(material: Material) -> str:
+    restarts = material.summary["restarts"]
+    if not restarts:
+        return "The model was fitted exactly, without restarts: the same votes give the same labels, whatever the seed."
+    kept = [one["agreement"] for one in restarts if one["kept"] and one.get("agreement") is not None]
+    said = "Another seed gives somewhat different labels."
+    if len(kept) < 2:
+        return f"{said} With fewer than two restarts, how different is not known."
+    return (
+        f"{said} The {len(kept)} restarts that were kept agree with each other on {min(kept):.1%} to {max(kept):.1%} "
+        "of the rows on average; their mean is steadier than any one of them."
+    )
+
+
+def _answer(material: Material) -> list[str]:
+    said = []
+    if material.summary["fallback"]:
+        said.append("Too few restarts survived, so these labels are those of the majority vote, not of the model.")
+    if material.facts.n_silent:
+        said.append(f"{material.facts.n_silent:,} rows have no votes and so no label.")
+    return said
