@@ -1,4 +1,4 @@
-"""The snippets in README and docs run, and the commands they name exist."""
+"""The snippets in README and docs run, the commands and options they name exist, and nothing is left undocumented."""
 
 import re
 import shlex
@@ -7,59 +7,148 @@ from pathlib import Path
 import pytest
 
 from deem_core import cli, readers
+from deem_core.comparing import METHODS
+from deem_core.guidance import Kind
+from deem_core.runs.workspace import KINDS
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "docs" / "formats.md"]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+TEXTS = {page.name: page.read_text() for page in PAGES}
+SNIPPETS = {name: re.findall(r"```python\n(.*?)```", text, re.DOTALL) for name, text in TEXTS.items()}
+COMMANDS = {
+    name: [shlex.split(line) for line in re.findall(r"^    python -m deem_core (.*)$", text, re.MULTILINE)]
+    for name, text in TEXTS.items()
+}
+
+QUICK = {
+    "fuse": ["--restarts", "1", "--updates", "20"],
+    "train": ["--restarts", "1", "--updates", "20"],
+    "sweep": ["--rates", "0.1,0.3", "--updates", "20"],
+    "compare": ["--methods", "mv,ds", "--seeds", "1"],
+}
+"""What makes a command quick; the last of two equal options counts."""
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_python_snippets_run(page, monkeypatch):
+@pytest.fixture(autouse=True)
+def at_home(monkeypatch, tmp_path):
+    """Work in the project's folder, with a workspace of its own."""
     monkeypatch.chdir(ROOT)
-    snippets = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
-    assert snippets
-    for snippet in snippets:
-        exec(compile(snippet, page.name, "exec"), {})  # noqa: S102  # our own pages
+    monkeypatch.setenv("DEEM_HOME", str(tmp_path / "workspace"))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_commands_on_sample_data_run(page, monkeypatch, tmp_path, capsys):
-    monkeypatch.chdir(ROOT)
-    commands = re.findall(r"^    python -m deem_core (.*)$", page.read_text(), re.MULTILINE)
-    assert commands
-    for command in commands:
-        words = shlex.split(command)
-        if words[0] == "describe" and words[1].startswith("sample_data/"):
-            assert cli.main(words) == 0
-        elif "-o" in words and not any(word.startswith("your") for word in words):
-            out = words.index("-o") + 1
-            words[out] = str(tmp_path / words[out])
-            words = [str(tmp_path / word) if (tmp_path / word).exists() else word for word in words]
-            quick = ["--restarts", "1", "--updates", "20"] if words[0] in ("fuse", "train") else []
-            assert cli.main([*words, *quick]) == 0
+def with_any(found):
+    return [name for name in found if found[name]]
+
+
+def test_pages_have_the_snippets_and_commands_that_are_tested_here():
+    assert set(with_any(SNIPPETS)) >= {"README.md", "formats.md", "runs.md", "learning_rate.md", "rivals.md"}
+    assert set(with_any(COMMANDS)) >= {"README.md", "formats.md", "runs.md", "learning_rate.md", "rivals.md"}
+
+
+@pytest.mark.parametrize("name", with_any(SNIPPETS))
+def test_python_snippets_run(name):
+    known = {}  # later snippets of a page may use what earlier ones made
+    for snippet in SNIPPETS[name]:
+        exec(compile(snippet, name, "exec"), known)  # noqa: S102  # our own pages
+
+
+@pytest.mark.parametrize("name", with_any(COMMANDS))
+def test_commands_and_their_options_exist(name):
+    for words in COMMANDS[name]:
+        assert cli.parser().parse_args(words).command
+
+
+@pytest.mark.parametrize("name", with_any(COMMANDS))
+def test_commands_on_what_is_there_run(name, tmp_path, capsys):
+    for words in COMMANDS[name]:
+        if "auto" in words:
+            continue  # sweeps in full, for minutes; tests/core trains with it on less
+        ready, runnable = [], words[0] in ("runs", "devices") and len(words) == 1
+        for before, word in zip(["", *words], words, strict=False):
+            if before in ("-o", "--json", "--csv") or (tmp_path / word).is_file():
+                ready.append(str(tmp_path / word))
+            else:
+                ready.append(word)
+            runnable = runnable or word.startswith("sample_data/") or before == "simulate"
+        if runnable:
+            assert cli.main([*ready, *QUICK.get(words[0], [])]) == 0, capsys.readouterr().err
     capsys.readouterr()
+
+
+def commands():
+    """Return every command's name and parser."""
+    return next(action.choices for action in cli.parser()._actions if action.choices)
+
+
+def test_every_command_is_named_in_the_pages():
+    everything = " ".join(TEXTS.values())
+    for command in commands():
+        assert re.search(rf"`{command}\b|deem_core {command}\b", everything), command
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_benchmarks_that_are_named_exist(name):
+    for module in re.findall(r"python -m benchmarks\.(\w+)", TEXTS[name]):
+        assert (ROOT / "benchmarks" / f"{module}.py").exists()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
-        assert (page.parent / target).exists(), target
+    for target, place in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", page.read_text()):
+        linked = page.parent / target if target else page
+        assert linked.exists(), target
+        assert not place or place in anchors(linked.read_text()), place
+
+
+def anchors(text):
+    """Return the anchors that GitHub makes of the headings."""
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_picture_is_shown():
+    everything = " ".join(TEXTS.values())
+    for picture in (ROOT / "docs" / "images").iterdir():
+        assert f"images/{picture.name}" in everything
+        assert picture.stat().st_size < 300_000
 
 
 def test_reading_options_are_documented():
-    described = (ROOT / "docs" / "formats.md").read_text()
-    for option in ("--id", "--truth", "--truth-file", "--learner", "--ignore", "--missing", "--json"):
-        assert option in described
+    actions = commands()["describe"]._actions
+    options = [name for action in actions for name in action.option_strings if name.startswith("--")]
+    assert len(options) > 10
+    for option in set(options) - {"--help"}:
+        assert option in TEXTS["formats.md"], option
 
 
-def test_every_requirement_is_justified_in_the_readme():
-    table = (ROOT / "README.md").read_text().casefold()
-    names = re.findall(r"^([a-z-]+)==", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
+def test_kinds_of_runs_are_documented():
+    for kind in KINDS:
+        assert f"| `{kind}` |" in TEXTS["runs.md"]
+
+
+def test_verdicts_are_documented():
+    for kind in Kind.__args__:
+        assert kind in TEXTS["learning_rate.md"]
+
+
+def test_the_table_of_rivals_is_that_of_the_registry():
+    rows = [line for line in TEXTS["rivals.md"].splitlines() if re.match(r"\| `\w+` \|", line)]
+    assert len(rows) == len(METHODS)
+    for row, method in zip(rows, METHODS.values(), strict=True):
+        assert row.startswith(f"| `{method.name}` | {method.title} | {method.paper} |")
+        assert row.endswith(f"| {method.limit or '–'} |")
+
+
+@pytest.mark.parametrize("file", ["requirements.txt", "requirements-dev.txt", "requirements-bench.txt"])
+def test_every_requirement_is_justified_in_the_readme(file):
+    table = TEXTS["README.md"].split("## Built on")[1].casefold()
+    names = re.findall(r"^([a-z-]+)==", (ROOT / file).read_text(), re.MULTILINE)
     assert names
     for name in names:
-        assert {"torch": "pytorch"}.get(name, name) in table
+        assert {"torch": "pytorch"}.get(name, name) in table, name
 
 
 def test_the_example_files_of_the_readme_read():
-    examples = re.findall(r"<pre>\n(.*?)</pre>", (ROOT / "README.md").read_text(), re.DOTALL)
+    examples = re.findall(r"<pre>\n(.*?)</pre>", TEXTS["README.md"], re.DOTALL)
     layouts = [readers.read(example.encode()).report.layout for example in examples]
     assert layouts == ["wide", "long", "soft"]
