@@ -22,6 +22,9 @@ with errors.shown():
                 boot.Entry("dependence", "Dependence", ":material/account_tree:"),
                 boot.Entry("compare", "Compare", ":material/balance:"),
             ],
+            "Take home": [
+                boot.Entry("export", "Export", ":material/download:"),
+            ],
         }
     )
     sidebar.show()

@@ -164,27 +164,7 @@ def why(found: inspections.Inspection, training: Run, opened: datasets.Opened) -
     if not len(reasons.rows):
         st.caption("There is no row to look at.")
         return
-    one = inspections.reason(reasons, at)
-    st.markdown(
-        f"Row **{text.plain(one.id)}**: **{text.plain(one.fused)}** ({text.percent(one.confidence)}), then "
-        f"{text.plain(one.runner_up)} ({text.percent(one.runner_up_probability)})."
-    )
-    widgets.chart(
-        figures.why_bars(
-            one.learners,
-            one.votes,
-            one.contributions,
-            fused=one.fused,
-            runner_up=one.runner_up,
-            theme=widgets.theme(),
-        ),
-        "why_chart",
-        "Bars: how much each vote speaks for the fused label against the runner-up.",
-    )
-    st.caption(
-        "How much the odds of the fused label against the runner-up would fall if this vote had not been cast, in "
-        "nats. To the right: speaks for the label; to the left: against it."
-    )
+    inspecting.show_reason(inspections.reason(reasons, at), "why_chart")
 
 
 @errors.shown()

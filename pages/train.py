@@ -279,9 +279,9 @@ def all_runs(opened: datasets.Opened) -> None:
             "run": "Training",
             "state": st.column_config.ListColumn("State"),
             "when": "When",
-            "seconds": st.column_config.NumberColumn("Seconds", format="%.0f"),
-            "changed": st.column_config.NumberColumn("Labels changed", format="localized"),
-            "accuracy": st.column_config.NumberColumn("Accuracy (evaluation)", format="percent"),
+            "took": "Took",
+            "changed": "Labels changed",
+            "accuracy": "Accuracy (evaluation)",
         },
     )
     chosen = [runs[row] for row in picked["selection"]["rows"] if row < len(runs)]

@@ -30,8 +30,8 @@ def cards(opened: Opened, summary: Mapping[str, Any]) -> list[Number]:
     found = [
         Number(
             "Fused classes",
-            f"{int((shares > 0).sum())} of {summary['n_classes']}",
-            f"majority vote {int((np.array(summary['majority_shares']) > 0).sum())}",
+            f"{text.count(int((shares > 0).sum()))} of {text.count(summary['n_classes'])}",
+            f"majority vote {text.count(int((np.array(summary['majority_shares']) > 0).sum()))}",
             "Classes that at least one row was given.",
         ),
         Number(

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
+from deem_core import figures
 from deem_core.diagnostics.dependence import Dependence
 from deem_core.diagnostics.dependent_units import DependentPair
 from deem_core.diagnostics.evaluation import Evaluation
@@ -26,25 +27,65 @@ COPIES = 0.6
 def page(title: str, question: str, icon: str, view: View) -> None:
     """Show a page about a finished training, or what it is waiting for."""
     badges = widgets.header(title, question)
-    opened, training = None, None
+    chosen = training(icon, "This page looks into a trained model.")
+    if chosen is None:
+        return
+    opened, _, run = chosen
+    with badges:
+        st.badge(text.plain(jobs.title(run)), icon=":material/model_training:", color="blue")
+        widgets.truth_badge(opened.facts.n_truth)
+    with errors.shown():
+        _inspected(opened, run, view)
+
+
+def training(icon: str, sentence: str) -> tuple[datasets.Opened, list[Run], Run] | None:
+    """Return the dataset, its finished trainings and the one in use; if there is none, say so and return None."""
+    opened = None
     with errors.shown():
         opened = datasets.current()
     widgets.complaint()
     if opened is None:
         widgets.empty_state(icon, "No data yet", "Bring a file and train on it first.", "Bring data", "data")
-        return
+        return None
     done = [run for run in jobs.of_dataset(opened.dataset.id, "train") if run.state().state == "done"]
     if not done:
-        widgets.empty_state(
-            icon, "No trained model yet", "This page looks into a trained model.", "Go to Train", "train"
-        )
-        return
-    training = next((run for run in done if run.id == state.get(state.RUN)), done[0])
-    with badges:
-        st.badge(text.plain(jobs.title(training)), icon=":material/model_training:", color="blue")
-        widgets.truth_badge(opened.facts.n_truth)
-    with errors.shown():
-        _inspected(opened, training, view)
+        widgets.empty_state(icon, "No trained model yet", sentence, "Go to Train", "train")
+        return None
+    return opened, done, next((run for run in done if run.id == state.get(state.RUN)), done[0])
+
+
+def run_words(run: Run) -> str:
+    """Return a training with its age."""
+    return f"{jobs.title(run)} · {jobs.when(run)}"
+
+
+def why_chart(run: Run, opened: datasets.Opened, row: int, key: str) -> None:
+    """Show why one row got its label, asking the model."""
+    show_reason(inspections.reason(inspections.reasons(run, opened, row), 0), key)
+
+
+def show_reason(one: inspections.Reason, key: str) -> None:
+    """Show why a row got its label."""
+    st.markdown(
+        f"Row **{text.plain(one.id)}**: **{text.plain(one.fused)}** ({text.percent(one.confidence)}), then "
+        f"{text.plain(one.runner_up)} ({text.percent(one.runner_up_probability)})."
+    )
+    widgets.chart(
+        figures.why_bars(
+            one.learners,
+            one.votes,
+            one.contributions,
+            fused=one.fused,
+            runner_up=one.runner_up,
+            theme=widgets.theme(),
+        ),
+        key,
+        "Bars: how much each vote speaks for the fused label against the runner-up.",
+    )
+    st.caption(
+        "How much the odds of the fused label against the runner-up would fall if this vote had not been cast, in "
+        "nats. To the right: speaks for the label; to the left: against it."
+    )
 
 
 def _inspected(opened: datasets.Opened, training: Run, view: View) -> None:

@@ -1,35 +1,149 @@
-"""What runs have found, read once, and the fused file that people take home."""
+"""What runs have found, read once, and the files that people take home."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet
 import streamlit as st
 from numpy.typing import NDArray
 
 from deem_core import export
+from deem_core.coding import as_label_array, code_truth
 from deem_core.errors import InputError
+from deem_core.inputs import recode
+from deem_core.readers import Reading
 from deem_core.runs import Run
+from deem_core.votes import Votes
 from studio.datasets import Opened, open_dataset
+
+FORMATS = {
+    "CSV": (".csv", "text/csv"),
+    "CSV, gzipped": (".csv.gz", "application/gzip"),
+    "TSV": (".tsv", "text/tab-separated-values"),
+    "Parquet": (".parquet", "application/vnd.apache.parquet"),
+}
+"""What a fused table can be taken home as: name → ending and media type."""
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """The rows of a dataset with the labels that a finished run gave them.
+
+    Attributes
+    ----------
+    run : Run
+    opened : Opened
+    reading : Reading
+        In the terms of the run: an applied model brings its own learners and classes.
+    posterior : (n, K) array
+        Rows without votes hold 1/K.
+    support : (n,) array, optional
+        Share of the restarts that agree with the label.
+    """
+
+    run: Run
+    opened: Opened
+    reading: Reading
+    posterior: NDArray[np.float64]
+    support: NDArray[np.float64] | None
+
+    @property
+    def votes(self) -> Votes:
+        """The votes in the terms of the run."""
+        return self.reading.votes
+
+
+def labelled(run: Run) -> Labelled:
+    """Return the labels that a finished run gave.
+
+    Raises
+    ------
+    InputError
+        If the run has none, or its dataset is gone.
+    """
+    path = run.result("result.parquet")
+    if path is None:
+        raise InputError("This run has no labels: it is not finished, or was deleted.")
+    return _labelled(run, path, open_dataset(run.dataset_id))
+
+
+@st.cache_resource(max_entries=3, show_spinner="Reading the labels…", hash_funcs={Run: lambda run: run.id})
+def _labelled(run: Run, _path: Path, _opened: Opened) -> Labelled:
+    reading = _in_terms_of(run, _opened.reading)
+    votes, columns = reading.votes, pyarrow.parquet.read_schema(_path).names
+    names = [f"p_{k}" for k in range(votes.n_classes)]
+    support = _column(_path, "restarts_agreeing") if "restarts_agreeing" in columns else None
+    if set(names) <= set(columns):
+        posterior = np.empty((votes.n_rows, votes.n_classes))
+        for k, name in enumerate(names):  # one after the other: the table is never there twice
+            posterior[:, k] = np.nan_to_num(_column(_path, name), nan=1 / votes.n_classes)
+    else:
+        posterior = _ask_again(run, votes)
+    return Labelled(run, _opened, reading, posterior, support)
+
+
+def _column(path: Path, name: str) -> NDArray[np.float64]:
+    return np.asarray(pyarrow.parquet.read_table(path, columns=[name])[name].to_numpy(), np.float64)
+
+
+def _in_terms_of(run: Run, reading: Reading) -> Reading:
+    """Return the reading with its votes in the learners and classes of the model that labelled them."""
+    summary: Mapping[str, Any] = run.summary() or {}
+    if "classes" not in summary:  # it was trained on these very votes
+        return reading
+    votes, classes = reading.votes, as_label_array(summary["classes"])
+    learners = tuple(summary["learners"])
+    truth, only = None, np.empty(0, object)
+    if votes.truth is not None:
+        labels = np.array([*votes.classes.tolist(), *votes.truth_only.tolist(), None], object)
+        truth, only = code_truth(labels[votes.truth], classes)
+    codes = recode(votes, learners, classes).codes
+    return replace(reading, votes=Votes(codes, classes, learners, votes.ids, truth, truth_only=only))
+
+
+def _ask_again(run: Run, votes: Votes) -> NDArray[np.float64]:
+    """Return the posterior of a table with so many classes that it was not kept."""
+    from deem_core.estimator import DEEM  # noqa: PLC0415  # imports torch
+    from studio.workspace import workspace  # noqa: PLC0415
+
+    own = run.result("model.safetensors")
+    path = workspace().input(run.config["model"]) if own is None else own
+    return DEEM.load(path).fuse_codes(votes.codes)
+
+
+# ---------------------------------------------------------------------- files
 
 
 def fused_csv(run: Run) -> Callable[[], bytes]:
     """Return what makes the fused table of a finished run, as bytes of a CSV file, when it is called."""
+    return lambda: file_bytes(fused_table(labelled(run), {}), ".csv")
 
-    def make() -> bytes:
-        opened = open_dataset(run.dataset_id)
-        table = export.fused_table(opened.reading, posterior(run, opened))
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "fused.csv"
-            export.write(table, path)
-            return path.read_bytes()
 
-    return make
+def fused_table(found: Labelled, options: Mapping[str, Any]) -> pa.Table:
+    """Return the fused table; the options are those of `deem_core.export.fused_table`."""
+    return export.fused_table(found.reading, found.posterior, **options)
+
+
+def file_bytes(table: pa.Table, ending: str, *, safe: bool = True) -> bytes:
+    """Return a table as the bytes of a file; it is written to disk first, row by row."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"table{ending}"
+        export.write(table, path, spreadsheet_safe=safe)
+        del table
+        return path.read_bytes()
+
+
+def frame_bytes(frame: pd.DataFrame) -> bytes:
+    """Return a small table as the bytes of a CSV file that is safe to open in a spreadsheet."""
+    return file_bytes(pa.Table.from_pandas(frame, preserve_index=False), ".csv")
 
 
 def file_name(opened: Opened, ending: str = "fused.csv") -> str:
@@ -38,33 +152,3 @@ def file_name(opened: Opened, ending: str = "fused.csv") -> str:
     for suffix in (".gz", ".csv", ".tsv", ".txt", ".parquet", ".pq"):
         stem = stem.removesuffix(suffix)
     return f"{stem or 'votes'}_{ending}"
-
-
-def posterior(run: Run, opened: Opened) -> NDArray[np.floating[Any]]:
-    """Return the probability of every class in every row, (n, K), of a finished run.
-
-    Raises
-    ------
-    InputError
-        If the run has no result.
-    """
-    path = run.result("result.parquet")
-    if path is None:
-        raise InputError("This run has no labels: it is not finished, or was deleted.")
-    return _posterior(run.id, path, opened)
-
-
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _posterior(run_id: str, _path: Path, _opened: Opened) -> NDArray[np.floating[Any]]:
-    K = _opened.reading.votes.n_classes
-    columns = pyarrow.parquet.read_schema(_path).names
-    names = [f"p_{k}" for k in range(K)]
-    if set(names) <= set(columns):
-        table = pyarrow.parquet.read_table(_path, columns=names)
-        made = np.empty((table.num_rows, K), np.float32)
-        for k, name in enumerate(names):
-            made[:, k] = np.nan_to_num(table[name].to_numpy(), nan=1 / K)
-        return made
-    from deem_core.estimator import DEEM  # noqa: PLC0415  # many classes: the model is asked again
-
-    return DEEM.load(_path.with_name("model.safetensors")).fuse_codes(_opened.reading.votes.codes)

@@ -56,6 +56,7 @@ _STEPS = (
     ("train", "Train", "Did it learn? Train, watch it live, and take the fused labels.", "Train"),
     ("learners", "Learners", "Whom does it trust, and why this label?", "Look inside"),
     ("compare", "Compare", "Is it worth it? Every rival on the same votes.", "Compare"),
+    ("export", "Export", "What do I take home? Labels, rows to review, model, report.", "Take it home"),
 )
 
 

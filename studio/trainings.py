@@ -18,7 +18,7 @@ from deem_core.diagnostics.alarms import Alarm, alarms
 from deem_core.records import Record
 from deem_core.runs import Run
 from deem_core.votes import NO_VOTE
-from studio import jobs, sweeps
+from studio import jobs, sweeps, text
 from studio.datasets import Opened
 
 METHODS = {"deem": "DEEM", "irbm": "iRBM, exact", "irbm_cd": "iRBM, by sampling"}
@@ -180,7 +180,7 @@ def title_of(config: Mapping[str, Any]) -> str:
     elif rate is not None:
         parts.append("rate by sweep")
     if config.get("n_layers") is not None:
-        parts.append(f"{config['n_layers']} layers")
+        parts.append(text.count(config["n_layers"], "layer"))
     if config.get("near_copies", "guard") != "guard":
         parts.append(f"near-copies: {config['near_copies']}")
     return " · ".join(parts)
@@ -201,16 +201,17 @@ def runs_table(runs: list[Run]) -> pd.DataFrame:
     """Return a row for each run: state, when, and what it found."""
     rows = []
     for run in runs:
-        now, summary = run.state(), run.summary()
-        evaluation = (summary or {}).get("evaluation") or {}
+        now, found = run.state(), run.summary() or {}
+        seconds, changed = found.get("seconds"), found.get("changed")
+        accuracy = (found.get("evaluation") or {}).get("accuracy")
         rows.append(
             {
                 "run": jobs.title(run),
                 "state": [jobs.STATE_LOOKS[now.state][2]],
                 "when": jobs.when(run),
-                "seconds": (summary or {}).get("seconds"),
-                "changed": (summary or {}).get("changed"),
-                "accuracy": evaluation.get("accuracy"),
+                "took": "–" if seconds is None else text.duration(seconds),
+                "changed": "–" if changed is None else text.count(changed),
+                "accuracy": "–" if accuracy is None else text.percent(accuracy),
             }
         )
     return pd.DataFrame(rows)
