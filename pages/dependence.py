@@ -62,6 +62,7 @@ def summary(found: inspections.Inspection) -> None:
             [each["largest"] for each in numbers],
             [each["largest_std"] for each in numbers],
             floor=[each["floor_frobenius"] for each in numbers],
+            largest_floor=[each["floor"] for each in numbers],
             theme=widgets.theme(),
         ),
         "summary_chart",

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from deem_core import __version__
-from studio import boot, bringing, errors, numbers, recent, samples, state, steps, widgets
+from studio import applying, boot, bringing, errors, numbers, recent, samples, state, steps, text, widgets
 from studio.layouts import LAYOUTS
 
 boot.guard(__file__)
@@ -77,8 +77,32 @@ def runs() -> None:
     recent.table()
 
 
+@errors.shown()
+def own_model() -> None:
+    with st.expander("Label new data with a model that you have", icon=":material/inventory_2:"):
+        key = state.uploader("model")
+        st.file_uploader(
+            "A model file from the Export page or from the command train",
+            type=["safetensors"],
+            key=key,
+            on_change=applying.bring_model,
+            args=(key,),
+        )
+        brought = applying.brought_model()
+        if brought is None:
+            return
+        digest, name, model = brought
+        st.markdown(
+            f"**{text.plain(name)}**: {model.kind} for {text.count(len(model.learners), 'learner')} and "
+            f"{text.count(len(model.classes), 'class', 'classes')}, trained on {text.count(model.n_rows, 'row')}."
+        )
+        st.caption(f"Learners: {text.plain(', '.join(model.learners[:20]))}{' …' if len(model.learners) > 20 else ''}")
+        applying.card(digest, "home")
+
+
 introduction()
 widgets.complaint()
 path()
 cards()
 runs()
+own_model()

@@ -94,12 +94,17 @@ def experts(found: inspections.Inspection) -> None:
     relative = st.toggle("Relative to the other learners", True, key="experts_relative", persist_state="session")
     widgets.chart(
         figures.influence_heatmap(
-            found.influence.by_class, found.learners, found.classes, relative=relative, theme=widgets.theme()
+            found.influence.by_class,
+            found.learners,
+            found.classes,
+            relative=relative,
+            marked=[(one.learner, one.class_name) for one in found.influence.experts()],
+            theme=widgets.theme(),
         ),
         "experts_chart",
         "Heatmap: the influence of every learner on every class.",
     )
-    st.caption("A dark cell in a pale row is an expert: a learner that matters for this class and for few others.")
+    st.caption("Outlined cells are experts: learners that matter for this class far more than the others do.")
 
 
 @errors.shown()
@@ -114,8 +119,8 @@ def trust(found: inspections.Inspection) -> None:
         "Scatter: estimated accuracy against influence, one point for each learner.",
     )
     st.caption(
-        "To the right: agrees with the fused label, usually an optimistic estimate of accuracy. To the top: the labels "
-        "hang on this learner. Right and low is good but repeated by others; left and high deserves a look."
+        "To the right: the labels hang on this learner. To the top: it agrees with the fused label, usually an "
+        "optimistic estimate of accuracy. High and left is good but repeated by others; low and right deserves a look."
     )
 
 
@@ -180,7 +185,11 @@ def certainty(found: inspections.Inspection) -> None:
     left, right = st.columns(2)
     with left:
         widgets.chart(
-            figures.selective_accuracy_curve(evaluation.by_confidence, theme=widgets.theme()),
+            figures.selective_accuracy_curve(
+                {"by confidence": evaluation.by_confidence, "by review score": evaluation.by_review_score},
+                baseline=evaluation.majority_accuracy,
+                theme=widgets.theme(),
+            ),
             "selective_chart",
             "Line: accuracy of the most confident rows.",
         )
@@ -190,6 +199,7 @@ def certainty(found: inspections.Inspection) -> None:
             figures.reliability_curve_figure(
                 evaluation.calibration,
                 after=None if evaluation.temperature is None else evaluation.temperature.after,
+                temperature=None if evaluation.temperature is None else evaluation.temperature.temperature,
                 theme=widgets.theme(),
             ),
             "reliability_chart",

@@ -199,6 +199,9 @@ def found_depths(run: Run, sweep: sweeps.Sweep) -> None:
 
 def recommendation(sweep: sweeps.Sweep) -> None:
     found = sweep.recommendation
+    if not sweep.complete:  # not yet, or never: no more than a hint
+        st.caption(f"So far: {text.plain(found.why)}")
+        return
     icon = ":green[:material/recommend:]" if found.kind == "recommended" else ":orange[:material/warning:]"
     words = f"{icon} {text.plain(found.why)} {text.plain(found.to_try)}"
     st.markdown(words)
@@ -348,7 +351,7 @@ def page() -> None:
     place = st.expander(
         "Settings of a new sweep",
         expanded=run is None,
-        key=f"sweep_settings_{opened.dataset.id}_{run is None}",
+        key=sweeps.settings_key(opened.dataset.id, first=run is None),
         icon=":material/tune:",
         on_change="rerun",
     )

@@ -16,11 +16,15 @@ from typing import Any, Generic, TypeVar
 Answer = TypeVar("Answer")
 
 TIMEOUT_SECONDS = 180.0
+PATIENCE_SECONDS = 10.0
+"""A question that waits is dropped when nobody has repeated it for so long; pages repeat theirs every second."""
 MOST_KEPT = 200
 
 
 class Asked(Generic[Answer]):
-    """Answers by key, each asked for in a thread of its own.
+    """Answers by key, asked for one after the other in threads of their own.
+
+    A question that nobody repeats while it waits for its turn is dropped: people who try settings leave many behind.
 
     Parameters
     ----------
@@ -30,7 +34,8 @@ class Asked(Generic[Answer]):
 
     def __init__(self, fresh_seconds: float = float("inf")) -> None:
         self.fresh_seconds = fresh_seconds
-        self._lock = Lock()
+        self._lock, self._turn = Lock(), Lock()
+        self._wanted: dict[str, float] = {}
         self._answers: OrderedDict[str, tuple[Answer | None, float]] = OrderedDict()
         self._asking: set[str] = set()
 
@@ -40,20 +45,31 @@ class Asked(Generic[Answer]):
             answer, when = self._answers.get(key, (None, -float("inf")))
             if key not in self._asking and time.monotonic() - when >= self.fresh_seconds:
                 self._asking.add(key)
+                self._wanted[key] = time.monotonic()
                 Thread(target=self._ask, args=(key, ask), daemon=True).start()
+            elif key in self._wanted:
+                self._wanted[key] = time.monotonic()
             return answer, key in self._asking
 
     def _ask(self, key: str, ask: Callable[[], Answer | None]) -> None:
-        answer = None
-        try:
-            answer = ask()
-        finally:
+        with self._turn:
             with self._lock:
-                self._asking.discard(key)
-                before, _ = self._answers.pop(key, (None, 0.0))
-                self._answers[key] = (before if answer is None else answer, time.monotonic())
-                while len(self._answers) > MOST_KEPT:
-                    self._answers.popitem(last=False)
+                if time.monotonic() - self._wanted.pop(key) > PATIENCE_SECONDS:
+                    self._asking.discard(key)
+                    return
+            answer = None
+            try:
+                answer = ask()
+            finally:
+                self._keep(key, answer)
+
+    def _keep(self, key: str, answer: Answer | None) -> None:
+        with self._lock:
+            self._asking.discard(key)
+            before, _ = self._answers.pop(key, (None, 0.0))
+            self._answers[key] = (before if answer is None else answer, time.monotonic())
+            while len(self._answers) > MOST_KEPT:
+                self._answers.popitem(last=False)
 
 
 def command(arguments: Sequence[str]) -> dict[str, Any] | None:

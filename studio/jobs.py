@@ -32,7 +32,7 @@ KIND_WORDS = {
     "inspect": "Inspection",
 }
 
-PAGES = {"train": "train", "sweep": "learning_rate", "compare": "compare", "apply": "data"}
+PAGES = {"train": "train", "sweep": "learning_rate", "compare": "compare", "apply": "home"}
 """Where a run of each kind is shown."""
 
 ADDRESS_OF = {"train": state.RUN, "sweep": state.SWEEP, "compare": state.COMPARISON, "apply": state.RUN}

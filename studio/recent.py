@@ -16,7 +16,7 @@ SHOWN = 8
 
 def table() -> None:
     """Show the latest runs of all datasets, with their state and accuracy if known."""
-    runs = workspace().runs()[:SHOWN]
+    runs = [run for run in workspace().runs() if run.kind in jobs.PAGES][:SHOWN]
     if not runs:
         st.caption("Nothing was run yet. Load a sample above, or bring your own file, and fuse it with one click.")
         return

@@ -199,9 +199,15 @@ def take_row(key: str, rates: Sequence[float], shown: float | None) -> None:
         choose(rates[rows[0]])
 
 
+def settings_key(dataset_id: str, *, first: bool) -> str:
+    """Return the key of the settings, which are open before the first sweep and closed beside others."""
+    return f"sweep_settings_{dataset_id}_{'first' if first else 'next'}"
+
+
 def start(opened_id: str, config: Mapping[str, Any], title: str) -> None:
-    """Start a sweep; the rate chosen in the one before no longer counts."""
+    """Start a sweep, its settings out of the way; the rate chosen in the one before no longer counts."""
     choose(None)
+    state.set_value(settings_key(opened_id, first=False), False)
     jobs.start("sweep", opened_id, config, title)
 
 

@@ -75,7 +75,12 @@ def turned(names: Sequence[str], pixels: int) -> int:
 
 def colour_bar(title: str, **changes: Any) -> dict[str, Any]:
     """Return the bar that explains the colours."""
-    return {"title": {"text": title, "side": "right"}, "thickness": 14, "outlinewidth": 0, **changes}
+    return {
+        "title": {"text": title, "side": "right", "font": {"size": 13}},
+        "thickness": 14,
+        "outlinewidth": 0,
+        **changes,
+    }
 
 
 def cell_names(labels: Sequence[Any]) -> tuple[list[str], list[str]]:

@@ -27,19 +27,24 @@ NO_TRUTH = "This needs rows with known truth."
 
 
 def selective_accuracy_curve(
-    curves: Mapping[str, SelectiveAccuracy], *, baseline: float | None = None, theme: str | None = "light"
+    curves: SelectiveAccuracy | Mapping[str, SelectiveAccuracy],
+    *,
+    baseline: float | None = None,
+    theme: str | None = "light",
 ) -> go.Figure:
     """Draw the accuracy of the surest share of rows, for one or more ways to order them (evaluation only).
 
     Parameters
     ----------
-    curves : mapping from name to SelectiveAccuracy
+    curves : SelectiveAccuracy, or a mapping from names to them
         Such as by confidence and by review score; the first has its 95 % interval shaded.
     baseline : float, optional
         Accuracy of the majority vote on all rows, dashed.
     theme : "light" or "dark"
     """
     colours = theme_of(theme)
+    if not isinstance(curves, Mapping):
+        curves = {"surest first": curves}
     if not any(len(curve.share) for curve in curves.values()):
         return picture_of_nothing(colours, NO_TRUTH, HEIGHT)
     figure = go.Figure()

@@ -111,7 +111,7 @@ def confusion_pair(
     for at, (share, support, label) in enumerate(zip(shares, supports, labels, strict=True), start=1):
         cells = _cells(share, classes, order, support=support, who=(learner, label), colours=colours)
         figure.add_trace(cells.update(showscale=at == 2, colorbar=_bar()), row=1, col=at)
-        for text in _written(cells, size=10):
+        for text in _written(cells, narrow=True):
             figure.add_trace(text, row=1, col=at)
         axis = name_axis(axis_names, label if at == 1 else "", pixels=height, upwards=False, labelled=at == 1)
         figure.update_yaxes(axis, row=1, col=at)
@@ -158,11 +158,12 @@ def _cells(
     )
 
 
-def _written(cells: go.Heatmap, *, size: int = 12) -> list[go.Scatter]:
-    """Return the percentages to write on the cells, if there is room."""
+def _written(cells: go.Heatmap, *, narrow: bool = False) -> list[go.Scatter]:
+    """Return the percentages to write on the cells, if there is room; on narrow ones without the sign."""
     share = np.asarray(cells.z, np.float64)
-    texts = [[f"{cell:.0%}" if cell >= 0.005 else "0" for cell in row] for row in share]
-    return [writing(share, texts, cells, size=size)] if len(share) <= MOST_WRITTEN else []
+    sign = "" if narrow else "%"
+    texts = [[f"{100 * cell:.0f}{sign}" if cell >= 0.005 else "0" for cell in row] for row in share]
+    return [writing(share, texts, cells, size=10 if narrow else 12)] if len(share) <= MOST_WRITTEN else []
 
 
 def _percent(share: float) -> str:

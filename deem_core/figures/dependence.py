@@ -26,6 +26,9 @@ PANEL = {1: 380, 2: 300, 3: 185}
 SMALLEST = 130
 """Pixels of a panel's side with more layers than that."""
 
+MANY, SIDE_OF_MANY = 4, 185
+"""Classes beyond which panels are small whatever the number of layers, for a page is long enough."""
+
 GAP = 26
 """Pixels between two rows of panels."""
 
@@ -85,7 +88,8 @@ class _Grid:
 
     def __init__(self, layers: list[_Layer], classes: list[Any], n_classes: int, top: float, theme: Theme) -> None:
         self.layers, self.classes, self.n_classes, self.top, self.theme = layers, classes, n_classes, top, theme
-        self.side = PANEL.get(len(layers), SMALLEST)
+        side = PANEL.get(len(layers), SMALLEST)
+        self.side = side if len(classes) <= MANY else min(side, SIDE_OF_MANY)
 
     def figure(self) -> go.Figure:
         L, C = len(self.layers), len(self.classes)
@@ -170,7 +174,7 @@ class _Grid:
         # Names beside the first panel alone: others would run into their neighbours, and have them below.
         axis = _category(layer.names, "", self.side, column == 0 and self._fits(), upwards=False)
         if column == 0:
-            axis["title"] = {"text": f"<b>{short(str(self.classes[row]), 22)}</b>", "standoff": 10}
+            axis["title"] = {"text": f"<b>{short(str(self.classes[row]), self.side // 9)}</b>", "standoff": 10}
         return {**axis, "constrain": "domain", "constraintoward": "top"}
 
     def _below(self) -> int:

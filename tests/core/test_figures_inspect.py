@@ -383,6 +383,9 @@ def test_selective_accuracy_shows_every_order_its_interval_and_the_baseline():
     assert band.fill == "toself"
     assert "60.0%" in words(figure)
     assert "surest 100% of the rows" in first.customdata[-1]
+    alone = figures.selective_accuracy_curve(sure)
+    np.testing.assert_allclose(alone.data[1].y, sure.accuracy)
+    assert not alone.layout.showlegend
 
 
 def test_calibration_shows_bins_with_rows_and_the_error_before_and_after():
