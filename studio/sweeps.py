@@ -15,7 +15,7 @@ from deem_core.config import Shape, TrainConfig, resolve
 from deem_core.errors import DeemError, InputError
 from deem_core.guidance import SMOOTHING, Verdict, smooth
 from deem_core.guidance.curves import TAIL
-from deem_core.guidance.recommend import SAFETY
+from deem_core.guidance.recommend import FLOOR
 from deem_core.guidance.thresholds import THRESHOLDS
 from deem_core.runs import Run
 from deem_core.sweeping.candidates import check_rates, default_rates
@@ -226,9 +226,9 @@ def reopen(run_id: str) -> None:
 def rule() -> str:
     """Return how the recommended rate is chosen."""
     return (
-        f"the largest usable rate that lies at least {SAFETY:g} times below the first one that fails; the smallest "
-        "usable one if none fails or none lies so low. Usable: the difference dips, comes back and stays, no energy "
-        "rises and no class is lost."
+        f"the smallest usable rate from {FLOOR:g} times the default one on (with less, a training of the usual length "
+        "does not get far enough); the largest usable one if all are smaller. Usable: the difference dips, comes back "
+        "and stays, no energy rises and no class is lost; rates above the first that fails are not trusted."
     )
 
 

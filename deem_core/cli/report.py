@@ -19,8 +19,8 @@ def add(commands: Any) -> None:
         "report",
         _report,
         "Write the report of a finished training as one web page.",
-        "The page holds data, settings, curves, labels, learners, limits and the command that repeats the run; it needs\n"
-        "no network. What was not computed is named, with what would compute it.\n\n"
+        "The page holds data, settings, curves, labels, learners, limits and the command that repeats the run; it\n"
+        "needs no network. What was not computed is named, with what would compute it.\n\n"
         "examples:\n"
         "  python -m deem_core report 0123456789ab -o report.html\n"
         "  python -m deem_core report 0123456789ab -o report.html --json report.json",

@@ -5,11 +5,12 @@ Pure functions of curves: nothing here trains, and no truth is read.
 """
 
 from deem_core.guidance.curves import SMOOTHING, judge_curves, latest, smooth
-from deem_core.guidance.recommend import NOTHING, Recommendation, recommend, recommend_depth, unlucky_start
+from deem_core.guidance.recommend import FLOOR, NOTHING, Recommendation, recommend, recommend_depth, unlucky_start
 from deem_core.guidance.restarts import RestartsJudged, judge_restarts
 from deem_core.guidance.verdicts import REJECTED, Kind, Numbers, Shown, Verdict
 
 __all__ = [
+    "FLOOR",
     "NOTHING",
     "REJECTED",
     "SMOOTHING",

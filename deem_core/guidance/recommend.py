@@ -11,8 +11,9 @@ import numpy as np
 from deem_core.guidance.curves import RISE
 from deem_core.guidance.verdicts import Floats, Verdict
 
-SAFETY = 4.0
-"""How far below the first rate that fails the recommended one stays, where it can."""
+FLOOR = 2.0
+"""Rates below this many times the default one are taken only if none above settles: a training of the usual length goes
+too short a way with them (docs/learning_rate.md)."""
 
 DEPTH_GAIN = 0.1
 """A further layer must take away this share of the dependence between units to be worth its time."""
@@ -48,12 +49,19 @@ NOTHING = Recommendation(
 )
 
 
-def recommend(verdicts: Sequence[Verdict]) -> tuple[tuple[Verdict, ...], Recommendation]:
+def recommend(verdicts: Sequence[Verdict], least: float = 0.0) -> tuple[tuple[Verdict, ...], Recommendation]:
     """Return the verdicts, the chosen one marked as recommended, and the recommendation.
 
-    Large rates label best but lie close to failure (paper). So: the largest usable rate that is at least `SAFETY`
-    times below the edge, the first rejected rate above a usable one; the smallest usable rate if there is none so
-    low, or no edge; else the rate that is not rejected and came back furthest; else no rate is safe.
+    The smallest usable rate from ``least`` on, for stability (paper); the largest usable one if all lie below; only
+    rates below the edge count, the first rejected rate above a usable one. Without a usable rate, the one that is not
+    rejected and came back furthest; else no rate is safe.
+
+    Parameters
+    ----------
+    verdicts : sequence of R Verdict
+        Of `judge_curves`.
+    least : float
+        Usually `FLOOR` times the default rate.
     """
     verdicts = tuple(verdicts)
     order = sorted(range(len(verdicts)), key=lambda r: verdicts[r].learning_rate)
@@ -61,17 +69,15 @@ def recommend(verdicts: Sequence[Verdict]) -> tuple[tuple[Verdict, ...], Recomme
     if not usable:
         return verdicts, _second_best(verdicts, order)
     above = order[order.index(usable[0]) :]
-    edge = next((verdicts[r].learning_rate for r in above if verdicts[r].rejected), None)
-    low = [] if edge is None else [r for r in usable if SAFETY * verdicts[r].learning_rate <= edge * (1 + 1e-9)]
-    best = low[-1] if low else usable[0]
+    edge = next((verdicts[r].learning_rate for r in above if verdicts[r].rejected), float("inf"))
+    trusted = [r for r in usable if verdicts[r].learning_rate < edge]
+    enough = [r for r in trusted if verdicts[r].learning_rate >= least * (1 - 1e-9)]
+    best = enough[0] if enough else trusted[-1]
     chosen = verdicts[best]
-    place = (
-        f"the largest usable rate at least {SAFETY:g} times below {edge:g}, where training fails"
-        if low
-        else "the smallest usable rate"
-    )
+    from_least = f" from {least:g} on" if least > 0 else ""
+    place = f"the smallest rate{from_least}" if enough else f"the largest rate below {least:g}"
     why = (
-        f"{chosen.learning_rate:g} is {place}; its gap between data and samples dips, comes back "
+        f"{chosen.learning_rate:g} is {place} whose gap between data and samples dips, comes back "
         f"({max(chosen.numbers.recovery, 0):.0%}) and stays, with no class lost and no energy rising."
     )
     marked = tuple(replace(v, kind="recommended") if r == best else v for r, v in enumerate(verdicts))

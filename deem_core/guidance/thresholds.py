@@ -14,7 +14,7 @@ from deem_core.guidance.curves import (
     SMOOTHING,
     TAIL,
 )
-from deem_core.guidance.recommend import SAFETY
+from deem_core.guidance.recommend import FLOOR
 
 THRESHOLDS: tuple[tuple[str, float, str], ...] = (
     ("smoothing", SMOOTHING, "weight of the past in the moving average that verdicts are drawn from"),
@@ -27,7 +27,7 @@ THRESHOLDS: tuple[tuple[str, float, str], ...] = (
     ("smallest class share", DROP, "of its majority-vote share: a class that keeps less has died"),
     ("tail", TAIL, "share of the records, the last ones, that say where a curve ends"),
     ("records", MIN_RECORDS, "fewer than this say nothing about a rate"),
-    ("safety", SAFETY, "times that the recommended rate lies below the first rate that fails"),
+    ("floor", FLOOR, "times the default rate: smaller rates are taken only if none above settles"),
 )
 """Name, value, meaning. The margin is the typical size of the difference over all rates, so that none of this depends
 on the scale of the energies."""

@@ -12,7 +12,8 @@ from deem_core.report.data import EVALUATION
 from deem_core.report.markup import Html, element, joined, paragraph, table
 from deem_core.report.material import Material
 from deem_core.report.pictures import picture
-from deem_core.report.sections import Numbers, Section, absent, percent
+from deem_core.report.sections import Numbers, Section, absent
+from deem_core.report.words import number, percent
 
 MOST_UNITS = 40
 """Learners of a dependence heatmap, those that depend most."""
@@ -35,8 +36,8 @@ def labels(material: Material, numbers: Numbers) -> Section:
         ),
         element("h3", "What changed"),
         paragraph(
-            f"{told['changed']:,} labels differ from the majority vote; {told['overruled']:,} of them on rows where all "
-            "votes agree."
+            f"{told['changed']:,} labels differ from the majority vote; {told['overruled']:,} of them on rows where "
+            "all votes agree."
         ),
     ]
     if changes:
@@ -71,9 +72,9 @@ def importance(material: Material, numbers: Numbers) -> Section:
     rows = [
         (
             own.subjects[at],
-            _number(told["influence"][at]),
-            _number(told["restart_spread"][at]),
-            _number(told["withheld"][at]),
+            number(told["influence"][at]),
+            number(told["restart_spread"][at]),
+            number(told["withheld"][at]),
             percent(told["estimated_accuracy"][at]),
         )
         for at in order
@@ -85,8 +86,9 @@ def importance(material: Material, numbers: Numbers) -> Section:
                 own.subjects, own.overall, spread=own.restart_spread, noise=own.noise, theme=theme
             ),
             "Bars: influence of each learner on the fused labels, the largest first.",
-            f"Drop of the fused class's logit when a learner's votes are shuffled, on {own.rows_used:,} rows. Influence "
-            "is no merit: it says whom the model listens to.",
+            f"Drop of the fused class's logit when a learner's votes are shuffled, on {own.rows_used:,} rows. "
+            "Influence is no merit: it says whom the model listens to.",
+            width=460,
         ),
         element("h3", "Experts"),
         picture(
@@ -115,12 +117,15 @@ def dependence(material: Material, numbers: Numbers) -> Section:
     layers = [_strongest(layer.mean_matrix, layer.units) for layer in found.dependence.layers]
     cut = any(len(layer.units) > MOST_UNITS for layer in found.dependence.layers)
     rows = [
-        (layer["name"], len(layer["units"]), _number(layer["frobenius"]), _number(layer["floor_frobenius"]))
-        + (_number(layer["largest"]), _number(layer["entropy"]))
+        (
+            layer["name"],
+            len(layer["units"]),
+            *(number(layer[name]) for name in ("frobenius", "floor_frobenius", "largest", "entropy")),
+        )
         for layer in told["layers"]
     ]
     pairs = [
-        (pair["first"], pair["second"], _number(pair["information"]), pair["reading"]) for pair in told["pairs"][:10]
+        (pair["first"], pair["second"], number(pair["information"]), pair["reading"]) for pair in told["pairs"][:10]
     ]
     body = joined(
         paragraph(told["reading"]),
@@ -133,8 +138,9 @@ def dependence(material: Material, numbers: Numbers) -> Section:
                 theme=theme,
             ),
             "Heatmaps: mutual information of all pairs of learners given the label, layers from left to right.",
-            "Average over the classes, in nats. Dark: they err together, as copies do. Paler from left to right: the "
-            "layers disentangle them." + (f" The {MOST_UNITS} that depend most are drawn." if cut else ""),
+            "Average over the classes, in nats: the more, the more two learners err together, as copies do. Less from "
+            "left to right: the layers disentangle them."
+            + (f" The {MOST_UNITS} that depend most are drawn." if cut else ""),
             width=560,
         ),
         table(
@@ -169,7 +175,9 @@ def comparison(material: Material, numbers: Numbers) -> Section:
                     theme=theme,
                 ),
                 "Dots with intervals: accuracy of every method, the best first.",
-                "95 % intervals over rows. A method whose interval overlaps another's is not surely better.",
+                "95 % intervals over rows. All methods see the same rows, so their differences are known better than "
+                "this; the sentence above rests on them.",
+                width=460,
             )
         )
         rows = [
@@ -178,12 +186,15 @@ def comparison(material: Material, numbers: Numbers) -> Section:
         ]
         parts.append(table(("method", "accuracy", "macro-F1", "seeds agree", "seconds"), rows, numbers=(1, 2, 3, 4)))
     else:
-        rows = [(one.title, percent(one.stability), _seconds(one.seconds)) for one in ranked]
-        parts.append(table(("method", "seeds agree", "seconds"), rows, numbers=(1, 2)))
+        costs = [(one.title, percent(one.stability), _seconds(one.seconds)) for one in ranked]
+        parts.append(table(("method", "seeds agree", "seconds"), costs, numbers=(1, 2)))
     lacking = [(one.title, one.note) for one in found.methods if not one.ran]
     if lacking:
         parts += [element("h3", "Not run"), table(("method", "why"), lacking)]
-    run = f"The latest finished comparison of this dataset (run {(material.compare_run or '')[:12]})."
+    run = (
+        f"The latest finished comparison of this dataset (run {(material.compare_run or '')[:12]}). It trains its own "
+        "models with default settings, so that its DEEM may differ from this run's."
+    )
     return Section("comparison", title, joined(*parts, paragraph(run, class_="faint")))
 
 
@@ -213,6 +224,7 @@ def evaluation(material: Material, numbers: Numbers) -> Section:
             ),
             "Dots with intervals: accuracy of the fused labels, Dawid-Skene and the majority vote.",
             "95 % intervals by bootstrap over rows; they say nothing about another training.",
+            width=460,
         ),
         table(("labels", "accuracy (95 %)", "macro-F1 (95 %)", "gain of the fused labels"), rows, numbers=(1, 2, 3)),
     )
@@ -233,10 +245,6 @@ def _gain(gain: list[float] | None) -> str:
         return "–"
     middle, low, high = (f"{100 * value:+.1f}".replace("-", "−") for value in gain)
     return f"{middle} points ({low} to {high})"
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3g}"
 
 
 def _seconds(value: float | None) -> str:

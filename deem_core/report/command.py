@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
@@ -32,9 +31,9 @@ def repeat_command(spec: Mapping[str, Any]) -> list[str]:
     """
     inputs, config = spec["inputs"], dict(spec["config"])
     method = config.pop("method", None) or "deem"
-    names = {_plain_name(inputs["name"]), _plain_name(inputs.get("truth_name") or "")}
+    names = {_as_file(inputs["name"]), _as_file(inputs.get("truth_name") or "")}
     output = next(name for name in ("fused.csv", "fused_labels.csv", "fused_table.csv") if name not in names)
-    words = [*PROGRAM, "fuse", _plain_name(inputs["name"]), "-o", output]
+    words = [*PROGRAM, "fuse", _as_file(inputs["name"]), "-o", output]
     words += [] if method == "deem" else _option("--method", method)
     words += _option(flag_of("random_state"), str(spec["seed"]))
     return [*words, *_settings(method, config), *reading_words(inputs)]
@@ -42,7 +41,7 @@ def repeat_command(spec: Mapping[str, Any]) -> list[str]:
 
 def compute_command(command: str, spec: Mapping[str, Any]) -> list[str]:
     """Return the words of another command on the file of a run, such as sweep or compare."""
-    return [*PROGRAM, command, _plain_name(spec["inputs"]["name"]), *reading_words(spec["inputs"])]
+    return [*PROGRAM, command, _as_file(spec["inputs"]["name"]), *reading_words(spec["inputs"])]
 
 
 def reading_words(inputs: Mapping[str, Any]) -> list[str]:
@@ -62,7 +61,7 @@ def reading_words(inputs: Mapping[str, Any]) -> list[str]:
         for text in texts or ():
             words += _option(flag, str(text))
     if inputs.get("truth") is not None:
-        words += _option("--truth-file", _plain_name(inputs.get("truth_name") or "truth"))
+        words += _option("--truth-file", _as_file(inputs.get("truth_name") or "truth"))
     return words
 
 
@@ -88,7 +87,6 @@ def _option(flag: str, value: str) -> list[str]:
     return [f"{flag}={value}"] if value.startswith("-") else [flag, value]
 
 
-def _plain_name(name: str) -> str:
-    """Return the name of a file in the folder where the command is typed."""
-    own = os.path.basename(name)
-    return f"./{own}" if own.startswith("-") else own
+def _as_file(name: str) -> str:
+    """Return the name of a file so that it is not taken for an option."""
+    return f"./{name}" if name.startswith("-") else name

@@ -12,8 +12,8 @@ from deem_core.comparing import Comparison, conclusion
 from deem_core.comparing.registry import METHODS
 from deem_core.config import AUTO
 from deem_core.diagnostics.inspection import Inspection
-from deem_core.files import plain_values
 from deem_core.figures.curves import by_restart
+from deem_core.files import plain_values
 from deem_core.fused import story_of
 from deem_core.report.command import compute_command, repeat_command
 from deem_core.report.limits import limits_of

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from deem_core.report.material import Material
+from deem_core.report.words import percent
+
+CLOSE = 0.02
+"""Mean confidence and accuracy that differ by less are called alike."""
 
 
 def limits_of(material: Material) -> list[str]:
@@ -26,12 +30,16 @@ def _confidence(material: Material) -> str:
     )
     mean, evaluation = material.summary["mean_confidence"], material.evaluation
     if mean is not None and evaluation is not None:
+        right = evaluation["accuracy"]
+        here = "about as sure as right"
+        if abs(mean - right) > CLOSE:
+            here = "too sure" if mean > right else "not sure enough"
         said += (
-            f" Here the mean confidence is {mean:.1%}, and {evaluation['accuracy']:.1%} of the "
+            f" Here they are {here} on average: the mean confidence is {percent(mean)}, and {percent(right)} of the "
             f"{evaluation['rows']:,} rows with known truth are right (evaluation only)."
         )
     elif mean is not None:
-        said += f" Here the mean confidence is {mean:.1%}; that is no estimate of how many labels are right."
+        said += f" Here the mean confidence is {percent(mean)}; that is no estimate of how many labels are right."
     return said
 
 
@@ -71,8 +79,8 @@ def _restarts(material: Material) -> str:
     if len(kept) < 2:
         return f"{said} With fewer than two restarts, how different is not known."
     return (
-        f"{said} The {len(kept)} restarts that were kept agree with each other on {min(kept):.1%} to {max(kept):.1%} "
-        "of the rows on average; their mean is steadier than any one of them."
+        f"{said} The {len(kept)} restarts that were kept agree with each other on {percent(min(kept))} to "
+        f"{percent(max(kept))} of the rows on average; their mean is steadier than any one of them."
     )
 
 

@@ -26,7 +26,8 @@ h2 { font-size: 1.3rem; margin: 0 0 12px; }
 h3 { font-size: 1.02rem; margin: 26px 0 8px; }
 nav { position: sticky; top: 20px; align-self: start; font-size: .93rem; }
 nav ol { list-style: none; margin: 0; padding: 0; }
-nav a { display: block; padding: 4px 10px; text-decoration: none; color: var(--text); border-left: 2px solid var(--line); }
+nav a { display: block; padding: 4px 10px; text-decoration: none; color: var(--text);
+  border-left: 2px solid var(--line); }
 nav a:hover { border-color: var(--accent); color: var(--accent); }
 nav a.none { color: var(--faint); }
 section { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: 22px 24px;
@@ -37,7 +38,7 @@ p { margin: 0 0 12px; }
 .absent { background: var(--tint); border-radius: 8px; padding: 12px 14px; }
 .alarm { background: var(--warn-tint); border-left: 4px solid var(--bad); border-radius: 6px; padding: 10px 14px;
   margin: 12px 0; }
-.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px; margin: 16px 0 8px; }
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(128px, 1fr)); gap: 12px; margin: 16px 0 8px; }
 .card { background: var(--tint); border-radius: 10px; padding: 12px 14px; display: flex; flex-direction: column; }
 .card span { font-size: .85rem; color: var(--faint); }
 .card b { font-size: 1.35rem; line-height: 1.3; }
@@ -48,8 +49,8 @@ ul { padding-left: 20px; margin: 0 0 12px; }
 li { margin-bottom: 6px; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .92rem; margin: 8px 0 14px; }
-th, td { text-align: left; padding: 7px 12px 7px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-th { color: var(--faint); font-weight: 600; }
+th, td { text-align: left; padding: 7px 18px 7px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+th { color: var(--faint); font-weight: 600; overflow-wrap: normal; }
 td { min-width: 4.5em; overflow-wrap: break-word; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
 .badge { display: inline-block; font-size: .82rem; border-radius: 999px; padding: 1px 10px; background: var(--tint);
@@ -71,6 +72,7 @@ footer { grid-column: 1 / -1; color: var(--faint); font-size: .88rem; text-align
   nav a { border: 1px solid var(--line); border-radius: 999px; padding: 2px 12px; }
   section { padding: 16px 14px; border-radius: 10px; }
   h1 { font-size: 1.4rem; }
+  table { min-width: 500px; }
   dl { grid-template-columns: minmax(0, 1fr); gap: 0; }
   dd { margin-bottom: 8px; }
 }
@@ -87,7 +89,7 @@ footer { grid-column: 1 / -1; color: var(--faint); font-size: .88rem; text-align
   h2, h3 { break-after: avoid; }
   figure, .card, tr, .alarm { break-inside: avoid; }
   .scroll { overflow: visible; }
-  .plot { min-width: 0 !important; }
+  .plot { min-width: 0 !important; zoom: .76; }
 }
 """
 """One sheet for screens, phones and paper, light and dark."""
@@ -98,7 +100,7 @@ SCRIPT = """
   var dark = window.matchMedia("(prefers-color-scheme: dark)");
   var figures = Array.prototype.slice.call(document.querySelectorAll("figure"));
   var options = {displaylogo: false, displayModeBar: false, responsive: true, showSendToCloud: false};
-  var paper = 680;
+  var paper = 880;  // pixels; the sheet for print makes them fit
   function draw(figure, theme, width) {
     var data = figure.querySelector("script." + theme), place = figure.querySelector(".plot");
     if (!data || !place) { return; }

@@ -26,7 +26,7 @@ BINS = 40
 """Bins of the histogram of confidence."""
 
 MOST_RECORDS = 120
-"""Records of a restart that a report keeps, evenly spread; curves look the same."""
+"""Records of a restart that a report keeps at most; curves look the same."""
 
 MOST_RESTARTS = 20
 """Restarts whose curves a report keeps."""
@@ -202,16 +202,12 @@ def _records(run: Run) -> list[Record]:
 
 
 def _thinned(records: list[Record]) -> list[Record]:
-    """Return evenly spread records of the first restarts, the first and the last of each among them."""
+    """Return records of the first restarts, every so many; the same ones of all, so that they can be averaged."""
     own: dict[int, list[Record]] = {}
     for record in records:
         own.setdefault(record.restart, []).append(record)
-    kept = []
-    for restart in sorted(own)[:MOST_RESTARTS]:
-        all_of_it = own[restart]
-        places = np.unique(np.linspace(0, len(all_of_it) - 1, MOST_RECORDS).round().astype(int))
-        kept += [all_of_it[at] for at in places]
-    return kept
+    stride = -(-max(map(len, own.values()), default=1) // MOST_RECORDS)
+    return [record for restart in sorted(own)[:MOST_RESTARTS] for record in own[restart][::stride]]
 
 
 def _labels(run: Run, n_classes: int) -> Labels:

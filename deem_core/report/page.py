@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from deem_core.figures.html import plotly_code
 from deem_core.report.look import SCRIPT, STYLE
 from deem_core.report.markup import Html, element, escaped, joined
-from deem_core.report.sections import Numbers, Section, moment
+from deem_core.report.sections import Numbers, Section
+from deem_core.report.words import moment
 
 
 def page(sections: Sequence[Section], numbers: Numbers) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
 from deem_core.report.markup import Html, bullets, command, element, facts, joined, paragraph, table
 from deem_core.report.material import Material
+from deem_core.report.words import moment, percent
 
 Numbers = dict[str, Any]
 """What `deem_core.report.data.numbers_of` returns."""
@@ -38,16 +38,6 @@ def absent(id: str, title: str, numbers: Numbers) -> Section:
     lacking = numbers["not_computed"][id]
     said = paragraph(element("strong", "Not computed. "), lacking["why"], class_="absent")
     return Section(id, title, joined(said, command(lacking["command"]) if lacking["command"] else ""), computed=False)
-
-
-def percent(share: float | None, digits: int = 1) -> str:
-    """Return a share as a percentage, a dash where there is none."""
-    return "–" if share is None else f"{100 * share:.{digits}f} %"
-
-
-def moment(seconds: float | None) -> str:
-    """Return a time in words, in UTC so that it means the same everywhere."""
-    return "–" if seconds is None else time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))
 
 
 # ---------------------------------------------------------------------- sections
@@ -147,8 +137,8 @@ def repeat(material: Material, numbers: Numbers) -> Section:
     """Return the command that gives the same labels again."""
     told = numbers["repeat"]
     how = paragraph(
-        "In the folder of the file, with the versions above and on the same kind of device, this command gives the same "
-        "labels. The file is the one whose SHA-256 is ",
+        "In the folder of the file, with the versions above and on the same kind of device, this command gives the "
+        "same labels. The file is the one whose SHA-256 is ",
         element("code", told["sha256"], class_="long"),
         ".",
     )

@@ -9,9 +9,10 @@ from deem_core.guidance import REJECTED
 from deem_core.report.markup import Html, bullets, element, joined, paragraph, table
 from deem_core.report.material import Material
 from deem_core.report.pictures import picture
-from deem_core.report.sections import Numbers, Section, absent, percent
+from deem_core.report.sections import Numbers, Section, absent
+from deem_core.report.words import percent
 
-PANELS = 760
+PANELS = 860
 """Pixels that three panels side by side need."""
 
 

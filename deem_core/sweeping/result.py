@@ -37,6 +37,8 @@ class Sweep:
         Mean conditional mutual information after the last layer; NaN unless depths were swept.
     settings : dict
         Setting → {"value", "reason"}, but for those that are swept.
+    default_rate : float
+        What training would take without a sweep.
     seed : int
     rows_measured, rows : int
     how : str
@@ -62,6 +64,7 @@ class Sweep:
     majority_shares: Floats
     dependence: Floats
     settings: dict[str, dict[str, Any]]
+    default_rate: float
     seed: int
     rows_measured: int
     rows: int
@@ -131,6 +134,7 @@ class Sweep:
             "epochs": self.epochs.tolist(),
             "majority_shares": _plain(self.majority_shares),
             "settings": self.settings,
+            "default_rate": self.default_rate,
             "seed": self.seed,
             "rows_measured": self.rows_measured,
             "rows": self.rows,
@@ -188,6 +192,7 @@ class Sweep:
             majority_shares=_array(content["majority_shares"]),
             dependence=_array([item["dependence"] for item in rates]),
             settings=content["settings"],
+            default_rate=float(content["default_rate"]),
             seed=int(content["seed"]),
             rows_measured=int(content["rows_measured"]),
             rows=int(content["rows"]),
@@ -232,6 +237,7 @@ def finish(sweeper: Sweeper) -> Sweep:
         majority_shares=sweeper.measure.majority_shares,
         dependence=none,
         settings={name: item for name, item in sweeper.settings.to_dict().items() if name not in swept},
+        default_rate=float(sweeper.settings.config.learning_rate or 0),
         seed=sweeper.seed,
         rows_measured=sweeper.measure.n_rows,
         rows=sweeper.votes.n_rows,
@@ -260,7 +266,7 @@ def _judge(sweep: Sweep, smoothing: float) -> tuple[tuple[Verdict, ...], Recomme
     verdicts = tuple(guidance.judge_curves(shown, smoothing=smoothing))
     if sweep.by_depth:
         return guidance.recommend_depth(verdicts, sweep.dependence)
-    return guidance.recommend(verdicts)
+    return guidance.recommend(verdicts, guidance.FLOOR * sweep.default_rate)
 
 
 def _plain(value: Any) -> Any:

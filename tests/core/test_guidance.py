@@ -96,24 +96,27 @@ def test_mirrored_curves_get_the_inverse_of_the_guidelines():
     assert not upright[0].numbers.mirrored
 
 
-def test_the_recommended_rate_keeps_its_distance_from_the_first_that_fails():
+def test_the_smallest_usable_rate_from_the_floor_on_is_recommended():
     made = shown([FLAT, SLOW, GOOD, GOOD, QUICK, QUICK, EXPLODING], rates=[0.06, 0.12, 0.25, 0.5, 1, 2, 4])
-    verdicts, chosen = recommend(judge_curves(made))
-    assert (chosen.kind, chosen.learning_rate, chosen.index) == ("recommended", 1.0, 4)
+    verdicts, chosen = recommend(judge_curves(made), least=0.4)
+    assert (chosen.kind, chosen.learning_rate, chosen.index) == ("recommended", 0.5, 3)
     assert [verdict.kind for verdict in verdicts].count("recommended") == 1
-    assert verdicts[4].kind == "recommended"
-    assert "4" in chosen.why
+    assert verdicts[3].kind == "recommended"
+    assert "from 0.4 on" in chosen.why
+    assert recommend(judge_curves(made))[1].learning_rate == 0.25
 
 
-def test_the_smallest_usable_rate_is_taken_if_none_fails_or_all_are_close_to_failure():
-    assert recommend(judge_curves(shown([SLOW, GOOD, QUICK], rates=[0.1, 0.5, 1])))[1].learning_rate == 0.5
-    close = shown([FLAT, GOOD, EXPLODING], rates=[0.1, 1, 2])
-    assert recommend(judge_curves(close))[1].learning_rate == 1
+def test_the_largest_usable_rate_is_taken_if_all_lie_below_the_floor():
+    made = shown([SLOW, GOOD, QUICK], rates=[0.1, 0.5, 1])
+    assert recommend(judge_curves(made), least=0.5)[1].learning_rate == 0.5
+    chosen = recommend(judge_curves(made), least=3)[1]
+    assert chosen.learning_rate == 1
+    assert "below 3" in chosen.why
 
 
 def test_rates_above_the_first_that_fails_are_not_trusted():
     made = shown([GOOD, GOOD, EXPLODING, GOOD], rates=[0.1, 0.5, 4, 8])
-    assert recommend(judge_curves(made))[1].learning_rate == 0.5
+    assert recommend(judge_curves(made), least=1)[1].learning_rate == 0.5
 
 
 def test_where_nothing_settles_the_best_of_the_rest_is_named_with_what_to_try():
