@@ -12,7 +12,7 @@ AVERAGE, ALL = "Average over classes", "Every class"
 
 
 @errors.shown()
-def grid(found: inspections.Inspection) -> None:
+def grid(found: inspections.Inspection, training: Run) -> None:
     given = found.dependence
     with st.container(horizontal=True, vertical_alignment="bottom"):
         truth = found.evaluation is not None
@@ -21,17 +21,23 @@ def grid(found: inspections.Inspection) -> None:
             ["the fused label", *(["the true label (evaluation)"] if truth else [])],
             default="the fused label",
             required=True,
-            key="dependence_given",
+            key=f"dependence_given_{training.id}",
             persist_state="session",
         )
         if what != "the fused label" and found.evaluation is not None:
             given = found.evaluation.dependence
         classes = given.layers[0].classes
         which = st.selectbox(
-            "Classes", [AVERAGE, ALL, *classes], key="dependence_classes", persist_state="session", width=260
+            "Classes",
+            [AVERAGE, ALL, *classes],
+            key=f"dependence_classes_{training.id}",
+            persist_state="session",
+            width=260,
         )
         clustered = st.toggle("Group those who depend", True, key="dependence_order", persist_state="session")
     st.markdown(f":material/lightbulb: {text.plain(given.reading)}")
+    if given.given == "truth":
+        st.badge("Evaluation only, never used in training", icon=":material/lock:", color="orange")
     matrices, names = inspecting.dependence_of(given, which, AVERAGE)
     figure = figures.dependence_grid(
         matrices,
@@ -45,8 +51,9 @@ def grid(found: inspections.Inspection) -> None:
     left_out = f" {given.n_classes_left_out:,} rarer classes are left out." if given.n_classes_left_out else ""
     st.caption(
         "Mutual information in nats between what two learners say on rows with the same label; one scale for all. "
-        "**Dark:** they err together, as copies do. **Good:** paler from left to right, which means that the layers "
-        f"disentangle them. On {given.rows_used:,} of {given.n_rows:,} rows.{left_out}"
+        f"**Dark:** they err together, as copies do.{inspecting.scale_words(matrices)} **Good:** paler from left to "
+        "right, which means that the layers disentangle them. "
+        f"On {given.rows_used:,} of {given.n_rows:,} rows.{left_out}"
     )
 
 
@@ -68,9 +75,9 @@ def summary(found: inspections.Inspection) -> None:
         "summary_chart",
         "Points: dependence after each layer, mean and spread over classes.",
     )
-    st.dataframe(found.dependence.to_frame(), hide_index=True)
+    st.dataframe(inspecting.layers_table(found.dependence), hide_index=True)
     st.caption(
-        "The Frobenius norm is the headline; the largest pair alone is fragile. Near the dashed floor there is nothing "
+        "Mean ± standard deviation over classes. The Frobenius norm is the headline; the largest pair alone is fragile. Near the dashed floor there is nothing "
         "but chance. **When it does not fall:** learners that were nearly independent already have nothing to "
         "disentangle, and a layer may even add a little. It says nothing about quality."
     )
@@ -83,9 +90,18 @@ def pairs(found: inspections.Inspection) -> None:
     if not shown:
         st.caption("There are too few rows to tell.")
         return
-    st.dataframe(inspecting.pairs_table(shown), hide_index=True)
-    for sentence in inspecting.groups_in_words(found):
-        st.markdown(f"- {text.plain(sentence)}")
+    groups = inspecting.groups_in_words(found)
+    for sentence in groups or ["No learners behave like one."]:
+        st.markdown(f":material/lightbulb: {text.plain(sentence)}")
+    st.dataframe(
+        inspecting.pairs_table(shown),
+        hide_index=True,
+        column_config={"share of their entropy": st.column_config.NumberColumn(format="percent")},
+    )
+    st.caption(
+        "What two learners tell about each other on rows with the same label, averaged over classes. At 100 % of their "
+        "entropy one vote gives the other away: a copy."
+    )
 
 
 @errors.shown()
@@ -97,7 +113,10 @@ def correlation(found: inspections.Inspection) -> None:
         "correlation_chart",
         "Heatmap: correlation of learners with each other and with the fused label.",
     )
-    st.caption("The line of the fused label shows whom it follows most.")
+    st.caption(
+        "Correlation of votes, from −1 to 1. The line of the fused label shows whom it follows most; learners that "
+        "follow each other more than the label are worth a look."
+    )
 
 
 def views(opened: datasets.Opened, training: Run, found: inspections.Inspection) -> None:
@@ -105,14 +124,14 @@ def views(opened: datasets.Opened, training: Run, found: inspections.Inspection)
         ["Mutual information", "Layer by layer", "Most dependent pairs", "Correlation with the label"]
     )
     with heat:
-        grid(found)
+        grid(found, training)
     with numbers:
         summary(found)
     with dependent:
         pairs(found)
     with correlated:
         correlation(found)
-    inspecting.downloads(opened, found, ["dependence", "correlation"])
+    inspecting.downloads(opened, found, [inspecting.PAIRS, "dependence", "correlation"])
 
 
 inspecting.page("Dependence", "Who copies whom?", ":material/account_tree:", views)

@@ -1,116 +1,39 @@
 """Export: what do I take home? Fused labels, the rows to review, labels for new data, the model and a report."""
 
+from functools import partial
+
 import streamlit as st
 
-from deem_core import figures
 from deem_core.runs import Run
 from studio import (
     applying,
     boot,
     datasets,
     errors,
+    export_card,
     exporting,
     findings,
     inspecting,
+    jobs,
     reporting,
     results,
+    reviewed,
+    state,
     text,
     widgets,
 )
-from studio.numbers import Number
 
 boot.guard(__file__)
 
 
 @errors.shown()
-def labels(found: results.Labelled) -> None:
-    options, left = {}, st.columns([3, 2])
-    with left[1]:
-        st.markdown("**Columns**")
-        options["originals"] = st.toggle("Original columns", True, key="export_originals", persist_state="session")
-        many = found.votes.n_classes > 50
-        options["probabilities"] = st.toggle(
-            "Probabilities of all classes", not many, key=f"export_p_{many}", persist_state="session"
-        )
-        options["diagnostics"] = st.toggle(
-            "Majority vote, agreement, entropy, needs review", True, key="export_more", persist_state="session"
-        )
-        options["label_column"] = st.text_input(
-            "Name of the label column", "fused_label", key="export_name", persist_state="session"
-        )
-        kind = st.selectbox("Format", list(results.FORMATS), key="export_format", persist_state="session")
-        safe = st.toggle(
-            "Safe to open in a spreadsheet",
-            True,
-            key="export_safe",
-            persist_state="session",
-            disabled=kind == "Parquet",
-            help="Cells that a spreadsheet would run as a formula get an apostrophe; numbers are not touched.",
-        )
-    with left[0]:
-        options |= threshold(found)
-    ending, mime = results.FORMATS[kind]
-    st.markdown("**Preview**")
-    st.dataframe(exporting.preview(found, options), hide_index=True)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        silent = int((found.votes.votes_per_row == 0).sum())
-        said = f"{text.count(silent, 'row')} without votes come back with an empty label. " if silent else ""
-        st.caption(f"{text.count(found.votes.n_rows, 'row')} in the order of the file. {said}Made on click.")
-        st.download_button(
-            f"Download as {kind}",
-            data=lambda: results.file_bytes(results.fused_table(found, options), ending, safe=safe),
-            file_name=results.file_name(found.opened, f"fused{ending}"),
-            mime=mime,
-            key="download_export",
-            type="primary",
-            icon=":material/download:",
-            on_click="ignore",
-        )
-
-
-def threshold(found: results.Labelled) -> dict:
-    low = st.slider(
-        "Review labels with a confidence below",
-        0.0,
-        1.0,
-        0.0,
-        step=0.01,
-        key="export_threshold",
-        persist_state="session",
-        help="At 0 the usual rule holds: the tenth of the rows that their votes back least.",
-    )
-    effect = exporting.effect(found, low)
-    widgets.chart(
-        figures.confidence_histogram(effect.edges, effect.counts, threshold=low or None, theme=widgets.theme()),
-        "export_histogram",
-        "Histogram: rows by the confidence of their label, those to review in another colour.",
-    )
-    cards = [
-        Number(
-            "Rows to review",
-            text.count(effect.below),
-            f"{text.percent(effect.below / max(effect.voted, 1))} of rows",
-            "Rows with votes whose label is less certain than the threshold.",
-        )
-    ]
-    if effect.all_accuracy is not None:
-        cards.append(
-            Number(
-                "Accuracy of the rest",
-                "–" if effect.kept_accuracy is None else text.percent(effect.kept_accuracy),
-                f"all rows {text.percent(effect.all_accuracy)} (evaluation)",
-                "Share of right labels among those at or above the threshold, where the truth is known.",
-            )
-        )
-    widgets.number_cards(cards, columns=2)
-    if not low:
-        return {}
-    blank = st.toggle("Leave these labels empty", key="export_blank", persist_state="session")
-    return {"review_below": low, "blank": blank}
+def labels(training: Run, opened: datasets.Opened) -> None:
+    export_card.show(results.labelled(training), "export")
 
 
 @errors.shown()
-def review(found: results.Labelled, training: Run) -> None:
+def review(training: Run, opened: datasets.Opened) -> None:
+    found = results.labelled(training)
     ranked = exporting.queue(found)
     st.markdown(
         f"**{text.count(len(ranked.rows), 'row')} worth a look**, the most urgent first: labels that their votes back "
@@ -123,7 +46,9 @@ def review(found: results.Labelled, training: Run) -> None:
         height=320,
         on_select="rerun",
         selection_mode="single-row",
-        column_config={"confidence": st.column_config.NumberColumn("confidence", format="percent")},
+        column_config={
+            name: st.column_config.NumberColumn(name, format="percent") for name in ("confidence", "restarts_agreeing")
+        },
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption("Mark a row to see why it got its label. Fill in reviewed_label in the file and bring it back.")
@@ -139,15 +64,15 @@ def review(found: results.Labelled, training: Run) -> None:
     rows = picked["selection"]["rows"]
     if rows and rows[0] < len(ranked.rows):
         inspecting.why_chart(training, found.opened, int(ranked.rows[rows[0]]), "review_why")
-    reviewed(found)
+    bring_reviewed(found)
 
 
 @errors.shown()
-def reviewed(found: results.Labelled) -> None:
+def bring_reviewed(found: results.Labelled) -> None:
     file = st.file_uploader("Reviewed labels (id and label), for evaluation only", key=f"reviewed_{found.run.id}")
     if file is None:
         return
-    judged, said = exporting.evaluate_reviewed(found, file.name, file.getvalue())
+    judged, said = reviewed.judge(found, file.name, file.getvalue())
     st.badge("Evaluation only, never used in training", icon=":material/lock:", color="orange")
     widgets.plain_list(said)
     st.dataframe(findings.scores(judged), hide_index=True)
@@ -158,9 +83,14 @@ def reviewed(found: results.Labelled) -> None:
 
 
 @errors.shown()
-def new_data(training: Run) -> None:
+def new_data(training: Run, opened: datasets.Opened) -> None:
     st.markdown("The trained model labels other rows of the same learners. Columns are matched by name.")
-    applying.card(reporting.model_digest(training), "export")
+    applying.card(
+        reporting.model_digest(training.id, training),
+        "export",
+        partial(reporting.stored_model, training),
+        applying.readings_like(opened.dataset.reading),
+    )
 
 
 @errors.shown()
@@ -216,27 +146,39 @@ def page() -> None:
     opened, done, training = chosen
     with badges:
         widgets.truth_badge(opened.facts.n_truth)
-    if len(done) > 1:
-        ids = [run.id for run in done]
-        picked = st.selectbox(
-            "Training",
-            ids,
-            index=ids.index(training.id),
-            format_func=lambda each: inspecting.run_words(done[ids.index(each)]),
-            key="export_run",
+    if jobs.find(state.get(state.RUN)) is None and state.get(state.RUN) is not None:
+        st.info(
+            "The run in the address was deleted. This is the latest training of these data.", icon=":material/info:"
         )
-        training = done[ids.index(picked)]
-    tabs = st.tabs(["Fused labels", "Review queue", "New data", "Model", "Report"])
-    with tabs[0], errors.shown():
-        labels(results.labelled(training))
-    with tabs[1], errors.shown():
-        review(results.labelled(training), training)
-    with tabs[2]:
-        new_data(training)
-    with tabs[3]:
-        model(training, opened)
-    with tabs[4]:
-        report(training, opened)
+        state.put(state.RUN, None)
+    if len(done) > 1:
+        training = choose(done, training)
+    tabs = st.tabs(list(TABS), key="export_tab", on_change="rerun")
+    for tab, view in zip(tabs, TABS.values(), strict=True):
+        if tab.open:  # only what is looked at is computed
+            with tab:
+                view(training, opened)
 
+
+def choose(done: list[Run], training: Run) -> Run:
+    by_id = {run.id: run for run in done}
+    st.session_state["export_run"] = training.id
+    st.selectbox(
+        "Training",
+        list(by_id),
+        format_func=lambda each: inspecting.run_words(by_id[each]),
+        key="export_run",
+        on_change=lambda: state.put(state.RUN, st.session_state["export_run"]),
+    )
+    return training
+
+
+TABS = {
+    "Fused labels": labels,
+    "Review queue": review,
+    "New data": new_data,
+    "Model": model,
+    "Report": report,
+}
 
 page()

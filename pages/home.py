@@ -79,7 +79,9 @@ def runs() -> None:
 
 @errors.shown()
 def own_model() -> None:
-    with st.expander("Label new data with a model that you have", icon=":material/inventory_2:"):
+    with st.expander(
+        "Label new data with a model that you have", icon=":material/inventory_2:", expanded=applying.in_use()
+    ):
         key = state.uploader("model")
         st.file_uploader(
             "A model file from the Export page or from the command train",
@@ -97,7 +99,7 @@ def own_model() -> None:
             f"{text.count(len(model.classes), 'class', 'classes')}, trained on {text.count(model.n_rows, 'row')}."
         )
         st.caption(f"Learners: {text.plain(', '.join(model.learners[:20]))}{' …' if len(model.learners) > 20 else ''}")
-        applying.card(digest, "home")
+        applying.card(digest, "home", lambda: digest)
 
 
 introduction()

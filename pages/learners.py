@@ -1,66 +1,63 @@
 """Learners: whom does it trust? Influence overall and by class, confusion, and why a row got its label."""
 
+import numpy as np
 import streamlit as st
+from plotly.graph_objects import Figure
 
 from deem_core import figures
 from deem_core.runs import Run
-from studio import boot, datasets, errors, inspecting, inspections, text, widgets
+from studio import boot, datasets, errors, inspecting, inspections, state, text, widgets
 
 boot.guard(__file__)
 
 OVERALL, CLASSES, CHANGED = "All rows", "Some classes", "Rows where the majority was overruled"
+PERMUTING, WITHHOLDING = "Permuting votes", "Withholding votes"
+WHISKERS = " Whiskers: spread over restarts."
+TABS, CONFUSION = "learners_tabs", "Confusion"
 
 
 @errors.shown()
 def influence(found: inspections.Inspection, training: Run) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        how = st.segmented_control(
-            "Influence by",
-            ["Permuting votes", "Withholding votes"],
-            default="Permuting votes",
-            required=True,
-            key="influence_how",
-            persist_state="session",
-            help="How much the fused label's score drops when the votes of a learner are shuffled over rows (the "
-            "default), or left out.",
-        )
         rows = st.segmented_control(
             "Measured on",
             [OVERALL, CLASSES, *([CHANGED] if found.changed is not None else [])],
             default=OVERALL,
             required=True,
-            key="influence_rows",
+            key=f"influence_rows_{training.id}",
             persist_state="session",
         )
-    importance = found.influence if how == "Permuting votes" else found.withheld
+        how = st.segmented_control(
+            "Influence by",
+            [PERMUTING, WITHHOLDING],
+            default=PERMUTING,
+            required=True,
+            key="influence_how",
+            persist_state="session",
+            help="How much the fused label's score drops when the votes of a learner are shuffled over rows (the "
+            "default), or left out. Where the majority was overruled, votes are always shuffled.",
+            disabled=rows == CHANGED,
+        )
+    importance = found.influence if how == PERMUTING or rows == CHANGED else found.withheld
+    looks = ""
     if rows == CLASSES:
-        classes = st.multiselect(
-            "Classes",
-            list(found.classes),
-            default=list(found.classes[:1]),
-            key=f"influence_classes_{training.id}",
-        )
-        subset, rest = inspections.of_classes(importance, classes)
-        figure = figures.influence_panels(
-            subset,
-            rest,
-            importance.subjects,
-            subset_name=f"rows labelled {', '.join(classes) or 'with none of the classes'}",
-            rest_name="all other rows",
-            theme=widgets.theme(),
-        )
+        figure = influence_of_classes(importance, training)
     elif rows == CHANGED and found.changed is not None and found.unchanged is not None:
+        importance, spread = found.changed, found.changed.restart_spread
+        looks = WHISKERS if np.isfinite(spread).any() else ""
         figure = figures.influence_panels(
-            found.changed.overall,
+            importance.overall,
             found.unchanged.overall,
-            found.changed.subjects,
-            subset_name="rows where the majority was overruled",
+            importance.subjects,
+            subset_name="majority overruled",
             rest_name="all other rows",
-            subset_spread=found.changed.restart_spread,
+            subset_spread=spread,
             rest_spread=found.unchanged.restart_spread,
             theme=widgets.theme(),
         )
     else:
+        looks = WHISKERS if np.isfinite(importance.restart_spread).any() else ""
+        looks += " Grey: what chance alone may show." if importance.noise.any() else ""
         figure = figures.influence_bars(
             importance.subjects,
             importance.overall,
@@ -68,12 +65,19 @@ def influence(found: inspections.Inspection, training: Run) -> None:
             noise=importance.noise,
             theme=widgets.theme(),
         )
-    widgets.chart(figure, "influence_chart", "Bars: how much the fused labels hang on each learner.")
+    widgets.chart(
+        figure,
+        "influence_chart",
+        "Bars: how much the fused labels hang on each learner.",
+        on_select=see_confusion,
+        args=(importance, confusion_key(training)),
+    )
     st.caption(
-        "How far the score of the fused label falls, in nats, when a learner's votes are taken away. Whiskers: spread "
-        "over restarts; grey: what chance alone would give. **Influence is not accuracy:** a learner whom the others "
-        f"repeat has little influence of its own. On {importance.rows_used:,} of {importance.n_rows:,} rows, standard "
-        f"error up to {importance.error.max():.3f}."
+        "How far the score of the fused label falls, in nats, when a learner's votes are "
+        f"{'shuffled' if importance.how == 'permuted' else 'left out'}.{looks} **Influence is not accuracy:** a learner "
+        f"whom the others repeat has little influence of its own. On {importance.rows_used:,} of "
+        f"{importance.n_rows:,} rows, standard error up to {importance.error.max():.3f}. "
+        "Click a bar to see what the learner confuses."
     )
     if found.voices is not None:
         st.markdown("**Near-copies that speak with one voice**")
@@ -82,15 +86,49 @@ def influence(found: inspections.Inspection, training: Run) -> None:
             "voices_chart",
             "Bars: the influence of groups of near-copies, taken together.",
         )
+        st.caption("The same when the votes of the whole group are shuffled together.")
+
+
+def influence_of_classes(importance: inspections.Importance, training: Run) -> Figure:
+    """Return the influence on rows of some classes beside that on the others."""
+    classes = st.multiselect(
+        "Classes",
+        list(importance.classes),
+        default=list(importance.classes[:1]),
+        key=f"influence_classes_{training.id}",
+        persist_state="session",
+        placeholder="one class or more, such as those that need an expert",
+    )
+    subset, rest = inspections.of_classes(importance, classes)
+    return figures.influence_panels(
+        subset,
+        rest,
+        importance.subjects,
+        subset_name=f"labelled {', '.join(classes) or 'as none'}",
+        rest_name="all other rows",
+        theme=widgets.theme(),
+    )
+
+
+def see_confusion(importance: inspections.Importance, key: str) -> None:
+    """Turn to the confusion of the learner whose bar was clicked."""
+    learner = inspections.clicked(st.session_state["influence_chart"], importance)
+    if learner is not None:
+        state.set_value(key, learner)
+        state.set_value(TABS, CONFUSION)
+
+
+def confusion_key(training: Run) -> str:
+    return f"confusion_learner_{training.id}"
 
 
 @errors.shown()
 def experts(found: inspections.Inspection) -> None:
     words = inspections.experts_in_words(found.influence)
     if words:
-        st.markdown("**Experts:** " + "; ".join(text.plain(each) for each in words) + ".")
+        st.markdown(":material/lightbulb: **Experts:** " + "; ".join(text.plain(each) for each in words) + ".")
     else:
-        st.markdown("No learner stands out for a single class: nobody looks like an expert.")
+        st.markdown(":material/lightbulb: No learner stands out for a single class: nobody looks like an expert.")
     relative = st.toggle("Relative to the other learners", True, key="experts_relative", persist_state="session")
     widgets.chart(
         figures.influence_heatmap(
@@ -104,13 +142,20 @@ def experts(found: inspections.Inspection) -> None:
         "experts_chart",
         "Heatmap: the influence of every learner on every class.",
     )
-    st.caption("Outlined cells are experts: learners that matter for this class far more than the others do.")
+    unit = "times the mean learner of the class" if relative else "nats"
+    st.caption(
+        f"Influence on the rows of each class, in {unit}. Outlined cells are experts: learners that matter for this "
+        "class far more than the others do."
+    )
 
 
 @errors.shown()
 def trust(found: inspections.Inspection) -> None:
     real = None if found.evaluation is None else found.evaluation.reliability.accuracy
-    shown = real if real is not None and st.toggle("Show real accuracy (evaluation)", key="trust_real") else None
+    wanted = real is not None and st.toggle(
+        "Show real accuracy (evaluation)", key="trust_real", persist_state="session"
+    )
+    shown = real if wanted else None
     widgets.chart(
         figures.trust_scatter(
             found.learners, found.influence.overall, found.reliability.accuracy, real=shown, theme=widgets.theme()
@@ -125,42 +170,55 @@ def trust(found: inspections.Inspection) -> None:
 
 
 @errors.shown()
-def confusion(found: inspections.Inspection) -> None:
+def confusion(found: inspections.Inspection, training: Run) -> None:
     if found.confusion is None:
         st.caption("There are too many classes for a confusion matrix of every learner.")
         return
-    learner = st.selectbox("Learner", found.learners, key="confusion_learner", persist_state="session")
+    learner = st.selectbox("Learner", found.learners, key=confusion_key(training), persist_state="session", width=360)
     at = found.learners.index(learner)
     real = None if found.evaluation is None else found.evaluation.confusion
     if real is not None:
         st.badge("The real one is for evaluation only", icon=":material/lock:", color="orange")
         figure = figures.confusion_pair(
-            found.confusion.psi[at], real.psi[at], found.classes, learner=learner, theme=widgets.theme()
+            found.confusion.psi[at],
+            real.psi[at],
+            found.classes,
+            estimated_counts=found.confusion.support[at],
+            real_counts=real.support[at],
+            learner=learner,
+            theme=widgets.theme(),
         )
     else:
         figure = figures.confusion_matrix(
-            found.confusion.psi[at], found.classes, learner=learner, theme=widgets.theme()
+            found.confusion.psi[at],
+            found.classes,
+            counts=found.confusion.support[at],
+            learner=learner,
+            theme=widgets.theme(),
         )
     widgets.chart(figure, "confusion_chart", f"Heatmap: what {learner} says for each label.")
     st.caption(
-        "Each line adds up to 100 %: what the learner says when the label is this class. **Good:** a dark diagonal. "
+        "In percent; each line adds up to 100: what the learner says when the label is this class. **Good:** a dark diagonal. "
         "Estimated from the fused labels, so usually a little too good."
     )
 
 
 @errors.shown()
 def why(found: inspections.Inspection, training: Run, opened: datasets.Opened) -> None:
+    row_key = f"why_row_{training.id}"
     st.markdown("**Rows that deserve a look most.** Mark one, or give the id of any other row.")
     picked = st.dataframe(
         inspections.review_table(found),
-        key="why_rows",
+        key=f"why_rows_{training.id}",
         hide_index=True,
         height=240,
-        on_select="rerun",
+        on_select=lambda: state.set_value(row_key, ""),
         selection_mode="single-row",
         column_config={"confidence": st.column_config.NumberColumn("Confidence", format="percent")},
     )
-    name = st.text_input("Row", key="why_row", placeholder="id, or number from 1", persist_state="session")
+    name = st.text_input(
+        "Another row", key=row_key, placeholder="its id, or its number from 1", persist_state="session", width=360
+    )
     rows = picked["selection"]["rows"]
     if name:
         reasons, at = inspections.reasons(training, opened, inspections.row_of(opened, name)), 0
@@ -210,21 +268,22 @@ def certainty(found: inspections.Inspection) -> None:
 
 
 def views(opened: datasets.Opened, training: Run, found: inspections.Inspection) -> None:
-    names = ["Influence", "Expert finder", "Trust", "Confusion", "Why this label?", "Certainty"]
-    tabs = st.tabs(names)
-    with tabs[0]:
-        influence(found, training)
-    with tabs[1]:
-        experts(found)
-    with tabs[2]:
-        trust(found)
-    with tabs[3]:
-        confusion(found)
-    with tabs[4]:
-        why(found, training, opened)
-    with tabs[5]:
-        certainty(found)
-    inspecting.downloads(opened, found, ["learners", "importance_by_class", "confusion", "reliability"])
+    shows = {
+        "Influence": lambda: influence(found, training),
+        "Expert finder": lambda: experts(found),
+        "Trust": lambda: trust(found),
+        CONFUSION: lambda: confusion(found, training),
+        "Why this label?": lambda: why(found, training, opened),
+        "Certainty": lambda: certainty(found),
+    }
+    for tab, show in zip(st.tabs(list(shows), key=TABS, on_change="rerun"), shows.values(), strict=True):
+        if tab.open:
+            with tab:
+                show()
+    tables = ["learners", "importance_by_class", *([] if found.confusion is None else ["confusion"]), "review"]
+    if found.evaluation is not None:
+        tables += ["evaluation_confusion", "evaluation_calibration"]
+    inspecting.downloads(opened, found, tables)
 
 
 inspecting.page("Learners", "Whom does it trust?", ":material/groups:", views)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -11,8 +13,8 @@ import streamlit as st
 from deem_core.errors import InputError
 from deem_core.inputs import recode
 from deem_core.model_files import ModelFile, peek
-from deem_core.runs import Run, State
-from studio import datasets, jobs, results, state, text
+from deem_core.runs import Dataset, Run, State
+from studio import errors, export_card, jobs, results, state, text
 from studio.errors import told
 from studio.widgets import plain_list
 from studio.workspace import workspace
@@ -29,94 +31,126 @@ def bring_model(key: str) -> None:
     if file is None:
         return
     with told():
-        kept = workspace()
-        digest = kept.store(file)
-        peek(kept.input(digest), os.path.basename(file.name))
-        st.session_state[MODEL] = (digest, os.path.basename(file.name))
+        name = os.path.basename(file.name)
+        with tempfile.NamedTemporaryFile() as looked_at:  # what is not a model is not kept
+            shutil.copyfileobj(file, looked_at)
+            looked_at.flush()
+            peek(looked_at.name, name)
+        st.session_state[MODEL] = (workspace().store(file), name)
     state.uploaded()
 
 
 def brought_model() -> tuple[str, str, ModelFile] | None:
-    """Return digest, name and contents of the model that somebody brought, if any."""
-    kept = st.session_state.get(MODEL)
+    """Return digest, name and contents of the model that somebody brought, or of the labelling in the address."""
+    kept = _in_use()
     if kept is None:
         return None
     digest, name = kept
     return digest, name, peek(workspace().input(digest), name)
 
 
-def label_new(key: str, digest: str, place: str) -> None:
+def in_use() -> bool:
+    """Whether there is a model to label new data with on the home page."""
+    return _in_use() is not None
+
+
+def _in_use() -> tuple[str, str] | None:
+    kept: tuple[str, str] | None = st.session_state.get(MODEL)
+    named = jobs.find(state.get(state.RUN))
+    if kept is None and named is not None and named.kind == "apply":
+        return str(named.config["model"]), f"The model of “{jobs.title(named)}”"
+    return kept
+
+
+def label_new(key: str, store: Callable[[], str], place: str, readings: Sequence[Mapping[str, Any]] = ({},)) -> None:
     """Label the file in an uploader with a model; for its ``on_change``.
 
     Parameters
     ----------
     key : str
         Of the uploader.
-    digest : str
-        Of the stored model.
+    store : callable
+        Keeps the model and returns its digest.
     place : str
         Where the result is to be shown.
+    readings : sequence of mapping
+        Ways to read the file, the first that works is taken.
     """
     file: Any = state.value(key)
     if file is None:
         return
     with told():
-        kept = workspace()
-        model = peek(kept.input(digest))
-        dataset = kept.add_dataset(os.path.basename(file.name), file)
-        try:
-            votes = kept.read(dataset).votes
-            if not set(votes.learners) & set(model.learners):
-                raise InputError(
-                    f"{dataset.name} has no learner in common with the model, which knows "
-                    f"{', '.join(model.learners[:8])}{' …' if len(model.learners) > 8 else ''}. Name its columns so."
-                )
-            recode(votes, model.learners, model.classes)
-        except Exception:
-            kept.delete_dataset(dataset.id)
-            raise
-        run = kept.start_run("apply", dataset, {"model": digest}, f"Labels for {dataset.name}")
+        digest = store()
+        model = peek(workspace().input(digest))
+        dataset = _taken(os.path.basename(file.name), file, model, readings)
+        run = workspace().start_run("apply", dataset, {"model": digest}, f"Labels for {dataset.name}")
         st.session_state[f"{LABELLED}_{place}"] = run.id
     state.uploaded()
 
 
-def card(digest: str, place: str) -> None:
-    """Show the uploader for new data, and what became of the last file."""
+def _taken(name: str, file: Any, model: ModelFile, readings: Sequence[Mapping[str, Any]]) -> Dataset:
+    """Keep a file that can be read and has learners in common with the model; one that was there before stays."""
+    kept = workspace()
+    before = {dataset.id for dataset in kept.datasets()}
+    for at, reading in enumerate(readings):
+        dataset = kept.add_dataset(name, file, reading=reading)
+        try:
+            recode(kept.read(dataset).votes, model.learners, model.classes)
+        except Exception as error:
+            if dataset.id not in before:
+                kept.delete_dataset(dataset.id)
+            if not isinstance(error, InputError) or at == len(readings) - 1:
+                raise
+        else:
+            return dataset
+    raise InputError(f"{name} could not be read.")
+
+
+def readings_like(reading: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return ways to read new data: as in training, or only with the same signs for "no vote", or as it looks."""
+    missing = {name: told for name, told in reading.items() if name == "missing"}
+    ways = [dict(reading), missing, {}]
+    return [way for at, way in enumerate(ways) if way not in ways[:at]]
+
+
+def card(digest: str, place: str, store: Callable[[], str], readings: Sequence[Mapping[str, Any]] = ({},)) -> None:
+    """Show the uploader for new data, and what became of the last file of this model."""
     key = state.uploader(f"new_{place}")
     st.file_uploader(
-        "New data with votes of the same learners", key=key, on_change=label_new, args=(key, digest, place)
+        "New data with votes of the same learners", key=key, on_change=label_new, args=(key, store, place, readings)
     )
-    run = jobs.find(st.session_state.get(f"{LABELLED}_{place}"))
+    run = _last(digest, place)
     if run is not None:
-        jobs.watch([run], _outcome)
+        jobs.watch([run], lambda known: _outcome(known, place))
 
 
-def _outcome(known: Sequence[tuple[Run, State]]) -> None:
+def _last(digest: str, place: str) -> Run | None:
+    """Return the labelling to show: the one in the address, the last of this session, or the last of this model."""
+    named = (jobs.find(state.get(state.RUN)), jobs.find(st.session_state.get(f"{LABELLED}_{place}")))
+    for run in (*reversed(named), *workspace().runs(kind="apply")):
+        if run is not None and run.kind == "apply" and run.config.get("model") == digest:
+            return run
+    return None
+
+
+@errors.shown()
+def _outcome(known: Sequence[tuple[Run, State]], place: str) -> None:
     run, now = known[0]
     with st.container(border=True, key="applied"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{text.plain(jobs.title(run))}**", width="stretch")
+            st.caption(jobs.when(run), width="content")
             jobs.badge(now)
-            if now.state == "done":
-                opened = datasets.open_dataset(run.dataset_id)
-                st.download_button(
-                    "Download the labels",
-                    data=results.fused_csv(run),
-                    file_name=results.file_name(opened),
-                    mime="text/csv",
-                    key=f"download_applied_{run.id}",
-                    type="primary",
-                    icon=":material/download:",
-                    on_click="ignore",
-                )
         jobs.progress(run, now, "applied")
         if now.state == "failed":
             st.markdown(text.plain(now.reason))
-        summary = run.summary()
-        if summary is not None:
-            st.markdown(
-                f"{text.count(summary['n_rows'], 'row')} labelled by a model trained on "
-                f"{text.count(summary['trained_rows'], 'row')}; {text.count(summary['changed'])} labels differ from "
-                "the majority vote."
-            )
-            plain_list(summary["warnings"])
+        summary = run.summary() if now.state == "done" else None
+        if summary is None:
+            return
+        st.markdown(
+            f"{text.count(summary['n_rows'], 'row')} labelled by a model trained on "
+            f"{text.count(summary['trained_rows'], 'row')}; {text.count(summary['changed'])} labels differ from "
+            "the majority vote."
+        )
+        plain_list(summary["warnings"])
+        export_card.show(results.labelled(run), f"applied_{place}")

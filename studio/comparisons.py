@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from deem_core.comparing.registry import METHODS, Entry
 from deem_core.comparing.result import Comparison
+from deem_core.diagnostics.intervals import wilson
 from deem_core.majority import majority_vote
 from deem_core.runs import Run
 from deem_core.votes import NO_VOTE
@@ -89,7 +90,10 @@ def _labels(run_id: str, _path: Any) -> Labels:
 
 
 def ranked(found: Comparison, run: Run) -> pd.DataFrame:
-    """Return a row for each method, the best first: scores where there is truth, else agreement with the others."""
+    """Return a row for each method, the best first: scores where there is truth, else agreement with the others.
+
+    Columns without any number, such as the spread over the seeds of a single run, are left out.
+    """
     rows = []
     consensus = {} if found.n_truth else agreement_with_consensus(labels(run))
     for method in [*found.ranked(), *(one for one in found.methods if not one.ran)]:
@@ -110,7 +114,10 @@ def ranked(found: Comparison, run: Run) -> pd.DataFrame:
         row |= {"seconds": method.seconds, "MB": _megabytes(method.memory_bytes), "note": method.note}
         rows.append(row)
     frame = pd.DataFrame(rows)
-    return frame if found.n_truth else frame.sort_values("same as most methods", ascending=False, na_position="last")
+    frame = frame.loc[:, (frame.notna() & (frame != "")).any()]
+    if "same as most methods" in frame:
+        frame = frame.sort_values("same as most methods", ascending=False, na_position="last", kind="stable")
+    return frame
 
 
 def single_learners(found: Comparison) -> str:
@@ -130,9 +137,12 @@ def dots(found: Comparison, run: Run) -> tuple[list[str], list[float], list[floa
         bounds = [method.intervals.get("accuracy", [np.nan, np.nan]) for method in ran]
         values = [float("nan") if method.accuracy is None else method.accuracy for method in ran]
         return [method.title for method in ran], values, [low for low, _ in bounds], [high for _, high in bounds]
-    share = agreement_with_consensus(labels(run))
+    known = labels(run)
+    share = agreement_with_consensus(known)
     values = [share.get(method.name, float("nan")) for method in ran]
-    return [method.title for method in ran], values, values, values
+    counts = [int((codes != NO_VOTE).sum()) for codes in known.values()]
+    low, high = wilson(values, max(counts, default=0)).tolist()
+    return [method.title for method in ran], values, low, high
 
 
 def agreement_with_consensus(found: Labels) -> dict[str, float]:
@@ -169,13 +179,11 @@ def disputed(opened: Opened, found: Labels, one: str | None, other: str | None) 
         rows = np.flatnonzero((table != table[:, :1]).any(axis=1))
     order = rows[np.argsort(most.support[rows], kind="stable")][:MOST_ROWS]
     names = np.array([*map(str, votes.classes), ""], object)
-    frame = pd.DataFrame({"row": order + 1, "id": [str(votes.ids[row]) for row in order]})
     shown = [one, other] if one and other else list(found)
-    for name in shown:
-        frame[METHODS[name].title] = names[found[name][order]]
-    for at, learner in enumerate(votes.learners):
-        frame[f"{learner} (vote)"] = names[votes.codes[order, at]]
-    return len(rows), frame
+    columns: dict[str, Any] = {"row": order + 1, "id": [str(votes.ids[row]) for row in order]}
+    columns |= {METHODS[name].title: names[found[name][order]] for name in shown}
+    columns |= {f"{learner} (vote)": names[votes.codes[order, at]] for at, learner in enumerate(votes.learners)}
+    return len(rows), pd.DataFrame(columns)
 
 
 def _interval(ends: Sequence[float] | None) -> str:

@@ -1,25 +1,19 @@
-"""What the Export page needs: the effect of a threshold, the review queue, reviewed labels, and reports."""
+"""What the Export page computes: the effect of a threshold, the first rows of a file, and the review queue."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import streamlit as st
 from numpy.typing import NDArray
 
-from deem_core.describe import accuracy
 from deem_core.diagnostics import confidence as sure
 from deem_core.diagnostics.review import Queue, review_queue
-from deem_core.errors import InputError
-from deem_core.fused import evaluate
-from deem_core.labels import DEFAULT, MissingRule, canonical_text
-from deem_core.readers.long import read_truth_file
-from deem_core.readers.report import Notebook
 from deem_core.tables import id_texts
 from deem_core.votes import NO_VOTE
 from studio.results import Labelled, fused_table
@@ -27,7 +21,33 @@ from studio.results import Labelled, fused_table
 MOST_ROWS = 500
 """Rows of the review queue on the page; the download has all."""
 
-BINS = 40
+STEP = 0.01
+"""Of the threshold, and the width of a bar, so that every bar lies on one side of it."""
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """What every threshold is weighed by, found once for each run.
+
+    Attributes
+    ----------
+    confidence : (n,) float64
+        NaN for rows without votes.
+    usual, always : (n,) bool
+        Rows to review by the usual rule, and whatever the threshold: overruled unanimous votes and rows without votes.
+    known, right : (n,) bool
+        Labels whose truth is known, and that are right. Evaluation only.
+    edges, counts : (B + 1,) and (B,)
+        Histogram of the confidence.
+    """
+
+    confidence: NDArray[np.float64]
+    usual: NDArray[np.bool_]
+    always: NDArray[np.bool_]
+    known: NDArray[np.bool_]
+    right: NDArray[np.bool_]
+    edges: NDArray[np.float64]
+    counts: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -36,36 +56,77 @@ class Effect:
 
     Attributes
     ----------
-    edges, counts : (B + 1,) and (B,)
-        Histogram of the confidence.
-    below, voted : int
-        Rows with votes below it, and all rows with votes.
+    review, below, rows : int
+        Rows to review, those of them with a label below the threshold, and all rows.
+    kept_confidence : float, optional
+        Mean confidence of the labels that need no review.
     kept_accuracy, all_accuracy : float, optional
-        With truth: of the labels at or above it, and of all. Evaluation only.
+        With truth: accuracy of the labels that need no review, and of all. Evaluation only.
     """
 
-    edges: NDArray[np.float64]
-    counts: NDArray[np.int64]
+    review: int
     below: int
-    voted: int
+    rows: int
+    kept_confidence: float | None
     kept_accuracy: float | None
     all_accuracy: float | None
 
 
-def effect(found: Labelled, threshold: float) -> Effect:
-    """Return what keeping only labels of at least some confidence does."""
-    votes = found.votes
-    voted = votes.votes_per_row > 0
-    confidence = sure.confidence(found.posterior)
-    counts, edges = np.histogram(confidence[voted], bins=BINS, range=(0.0, 1.0))
-    low = voted & (confidence < threshold)
-    kept, every = None, None
-    if votes.truth is not None and (votes.truth != NO_VOTE).any():
-        codes = sure.fused_codes(votes, found.posterior)
-        every = accuracy(codes, votes.truth)
-        left = voted & ~low & (votes.truth != NO_VOTE)
-        kept = float((codes[left] == votes.truth[left]).mean()) if left.any() else None
-    return Effect(edges, counts, int(low.sum()), int(voted.sum()), kept, every)
+def weighed(found: Labelled) -> Weighed:
+    """Return what every threshold is weighed by."""
+    return _weighed(found.run.id, found)
+
+
+@st.cache_resource(max_entries=3, show_spinner=False)
+def _weighed(run_id: str, _found: Labelled) -> Weighed:
+    votes = _found.votes
+    silent = votes.votes_per_row == 0
+    codes = sure.fused_codes(votes, _found.posterior)
+    confidence = sure.confidence(_found.posterior)
+    confidence[silent] = np.nan
+    counts, edges = np.histogram(confidence[~silent], bins=round(1 / STEP), range=(0.0, 1.0))
+    known, right = np.zeros(votes.n_rows, bool), np.zeros(votes.n_rows, bool)
+    if votes.truth is not None:
+        known = (votes.truth != NO_VOTE) & ~silent
+        right = known & (codes == votes.truth)
+    always = silent | (votes.unanimous & (codes != votes.majority_vote.codes))
+    return Weighed(confidence, _found.needs_review, always, known, right, edges, counts)
+
+
+def effect(by: Weighed, threshold: float) -> Effect:
+    """Return what reviewing the rows below a confidence does; 0 stands for the usual rule."""
+    low = by.confidence < threshold  # no NaN is
+    review = by.always | low if threshold else by.usual
+    kept = ~review
+    return Effect(
+        review=int(review.sum()),
+        below=int(low.sum()),
+        rows=len(review),
+        kept_confidence=float(by.confidence[kept].mean()) if kept.any() else None,
+        kept_accuracy=_accuracy(by, kept),
+        all_accuracy=_accuracy(by, np.ones_like(kept)),
+    )
+
+
+def _accuracy(by: Weighed, rows: NDArray[np.bool_]) -> float | None:
+    judged = int((by.known & rows).sum())
+    return int((by.right & rows).sum()) / judged if judged else None
+
+
+def preview(found: Labelled, options: Mapping[str, Any], rows: int = 20) -> pd.DataFrame:
+    """Return the first rows of the file that the options describe; the others are not looked at.
+
+    Raises
+    ------
+    InputError
+        If there can be no such file.
+    """
+    first = found.head(rows)
+    table = fused_table(first, options)
+    if options.get("diagnostics", True) and options.get("review_below") is None:
+        name = table.column_names[-1]  # the lowest tenth of all rows is not that of the first ones
+        table = table.set_column(table.num_columns - 1, name, pa.array(first.needs_review))
+    return pd.DataFrame({name: table[name].to_pylist() for name in table.column_names})
 
 
 # ---------------------------------------------------------------------- review
@@ -82,53 +143,31 @@ def _queue(run_id: str, _found: Labelled) -> Queue:
 
 
 def queue_table(found: Labelled, most: int | None = MOST_ROWS) -> pd.DataFrame:
-    """Return rows to review with label, reasons and every vote, and a column for the reviewed label."""
+    """Return rows to review with label, reasons and every vote, and a column for the reviewed label.
+
+    Rows are counted from 1. There is a column ``id`` where the file names its rows, and ``restarts_agreeing`` where
+    the run knows that.
+    """
     votes, ranked = found.votes, queue(found)
     rows = ranked.rows[:most]
     names = np.array([*map(str, votes.classes), ""], object)
     p = found.posterior[rows]
-    frame = pd.DataFrame({"row": rows + 1, "id": id_texts(votes.ids[rows]).to_pylist()})
-    frame["fused_label"] = names[p.argmax(axis=1)]
-    frame["reviewed_label"] = ""
-    frame["confidence"] = p.max(axis=1)
-    frame["restarts_agreeing"] = ranked.support[:most]
-    frame["why"] = ranked.why[:most] if most is not None else ranked.why
+    columns: dict[str, Any] = {"row": rows + 1}
+    if not isinstance(votes.ids, pd.RangeIndex):
+        columns["id"] = pd.Series(id_texts(votes.ids[rows]).to_pylist(), dtype=object)
+    columns["fused_label"] = names[p.argmax(axis=1)]
+    columns["reviewed_label"] = np.full(len(rows), "", object)
+    columns["confidence"] = p.max(axis=1)
+    if found.support is not None:
+        columns["restarts_agreeing"] = ranked.support[:most]
+    columns["why"] = np.array(ranked.why[:most], object)
     for at, learner in enumerate(votes.learners):
-        frame[_free(frame, str(learner))] = names[votes.codes[rows, at]]
-    return frame
+        columns[_free(columns, str(learner))] = names[votes.codes[rows, at]]
+    return pd.DataFrame(columns)
 
 
-def _free(frame: pd.DataFrame, name: str) -> str:
+def _free(columns: Mapping[str, Any], name: str) -> str:
     """Return a name of a learner that is not yet the name of a column."""
-    while name in frame:
+    while name in columns:
         name = f"{name} (vote)"
     return name
-
-
-def evaluate_reviewed(found: Labelled, name: str, data: bytes) -> tuple[dict[str, Any], list[str]]:
-    """Return how right the labels are on rows that somebody has reviewed, and what was read; for evaluation only.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or has no row in common.
-    """
-    votes = found.votes.without_truth()
-    if isinstance(votes.ids, pd.RangeIndex):
-        raise InputError("Reviewed labels are matched by id, and no column of the file names the rows.")
-    stream, notebook = io.BytesIO(data), Notebook()
-    stream.name = name
-    keys = [canonical_text(str(label)) for label in votes.classes]
-    codes, only = read_truth_file(stream, votes.ids, keys, MissingRule.of(DEFAULT), notebook)
-    judged = evaluate(replace(votes, truth=codes, truth_only=only), found.posterior)
-    if judged is None:
-        raise InputError(
-            f"No row of {name} has a reviewed label. Fill in the column reviewed_label and bring it again."
-        )
-    return judged, [note.text for note in notebook.notes]
-
-
-def preview(found: Labelled, options: Mapping[str, Any], rows: int = 20) -> pd.DataFrame:
-    """Return the first rows of the file that the options describe."""
-    columns = fused_table(found, options).slice(0, rows)
-    return pd.DataFrame({name: columns[name].to_pylist() for name in columns.column_names})

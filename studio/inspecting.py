@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -15,10 +15,17 @@ from deem_core.diagnostics.dependence import Dependence
 from deem_core.diagnostics.dependent_units import DependentPair
 from deem_core.diagnostics.evaluation import Evaluation
 from deem_core.diagnostics.inspection import Inspection
+from deem_core.errors import InputError
 from deem_core.runs import Run, State
 from studio import datasets, errors, inspections, jobs, results, state, text, widgets
 
 View = Callable[[datasets.Opened, Run, Inspection], None]
+
+PAIRS = "pairs_of_learners"
+"""Name of the table of all pairs in every class and layer."""
+
+WEAK = 0.05
+"""Nats below which a pair hardly depends, however dark its cell."""
 
 COPIES = 0.6
 """Normalised information from which a pair behaves like one learner."""
@@ -67,8 +74,8 @@ def why_chart(run: Run, opened: datasets.Opened, row: int, key: str) -> None:
 def show_reason(one: inspections.Reason, key: str) -> None:
     """Show why a row got its label."""
     st.markdown(
-        f"Row **{text.plain(one.id)}**: **{text.plain(one.fused)}** ({text.percent(one.confidence)}), then "
-        f"{text.plain(one.runner_up)} ({text.percent(one.runner_up_probability)})."
+        f"Row **{text.plain(one.id)}** is fused to **{text.plain(one.fused)}** ({text.percent(one.confidence)}); the "
+        f"runner-up is {text.plain(one.runner_up)} ({text.percent(one.runner_up_probability)})."
     )
     widgets.chart(
         figures.why_bars(
@@ -90,7 +97,18 @@ def show_reason(one: inspections.Reason, key: str) -> None:
 
 def _inspected(opened: datasets.Opened, training: Run, view: View) -> None:
     run = inspections.of_training(training)
-    found = inspections.found(run)
+    try:
+        found = inspections.found(run)
+    except InputError as error:  # files of another version, or damaged ones
+        st.warning(text.plain(str(error)), icon=":material/error:")
+        st.button(
+            "Look into it again",
+            key="inspect_anew",
+            icon=":material/replay:",
+            on_click=jobs.delete,
+            args=([run.id],),  # whoever finds none starts one
+        )
+        return
     if found is not None:
         view(opened, training, found)
         return
@@ -108,26 +126,31 @@ def _inspected(opened: datasets.Opened, training: Run, view: View) -> None:
 
 
 def downloads(opened: datasets.Opened, found: Inspection, names: Sequence[str]) -> None:
-    """Offer some tables as CSV, and the format of pictures."""
-    frames = found.frames()
-    with st.container(horizontal=True, vertical_alignment="center"):
+    """Offer some tables as CSV, made only when they are asked for, and the format of pictures."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         for name in names:
-            if name in frames:
-                st.download_button(
-                    f"{name.replace('_', ' ').capitalize()} as CSV",
-                    data=partial(_csv, frames[name]),
-                    file_name=results.file_name(opened, f"{name}.csv"),
-                    mime="text/csv",
-                    key=f"csv_{name}",
-                    icon=":material/download:",
-                    on_click="ignore",
-                )
+            download_csv(name.replace("_", " "), partial(_table, found, name), results.file_name(opened, f"{name}.csv"))
         st.space("stretch")
         widgets.choose_picture_format()
 
 
-def _csv(frame: pd.DataFrame) -> bytes:
-    return frame.to_csv(index=False).encode()
+def download_csv(what: str, table: Callable[[], pd.DataFrame], file_name: str) -> None:
+    """Offer a table as CSV that is safe to open in a spreadsheet."""
+    st.download_button(
+        f"{what[:1].upper()}{what[1:]} as CSV",
+        data=lambda: results.frame_bytes(table()),
+        file_name=file_name,
+        mime="text/csv",
+        key=f"csv_{what.replace(' ', '_')}",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
+def _table(found: Inspection, name: str) -> pd.DataFrame:
+    if name == PAIRS:
+        return pd.concat([layer.to_frame() for layer in found.dependence.layers], ignore_index=True)
+    return found.frames()[name]
 
 
 # ---------------------------------------------------------------------- words and tables
@@ -159,14 +182,50 @@ def dependence_of(given: Dependence, which: str, average: str) -> tuple[list[NDA
     return [layer.information for layer in given.layers], classes
 
 
+def layers_table(given: Dependence) -> pd.DataFrame:
+    """Return a row for each layer: mean ± standard deviation over classes of each figure, and what chance shows."""
+    rows = []
+    for layer in given.layers:
+        numbers = layer.summary()
+        rows.append(
+            {
+                "layer": layer.name,
+                "units": len(layer.units),
+                "all pairs (Frobenius, nats)": _spread(numbers, "frobenius"),
+                "by chance": _spread(numbers, "floor_frobenius"),
+                "largest pair (nats)": _spread(numbers, "largest"),
+                "largest by chance": _spread(numbers, "floor"),
+                "share of entropy": _spread(numbers, "normalised"),
+                "entropy of a unit (nats)": _spread(numbers, "entropy"),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _spread(numbers: Mapping[str, float], name: str) -> str:
+    mean, std = numbers[name], numbers[f"{name}_std"]
+    return "" if np.isnan(mean) else f"{mean:.3f} ± {std:.3f}"
+
+
+def scale_words(matrices: Sequence[NDArray[np.float64]]) -> str:
+    """Return how much the darkest cell of dependence matrices is, for the colours say only which is more."""
+    off_diagonal = [own[:, ~np.eye(own.shape[1], dtype=bool)] for own in matrices]
+    known = np.concatenate([cells[np.isfinite(cells)] for cells in off_diagonal])
+    if not len(known):
+        return ""
+    top = float(known.max())
+    weak = ", which is very little: dark here means only more than elsewhere" if top < WEAK else ""
+    return f" The darkest cell is {top:.2g} nats{weak}."
+
+
 def pairs_table(pairs: Sequence[DependentPair]) -> pd.DataFrame:
     """Return the most dependent pairs with their reading."""
     return pd.DataFrame(
         {
             "first": [pair.first for pair in pairs],
             "second": [pair.second for pair in pairs],
-            "nats": [round(pair.information, 4) for pair in pairs],
-            "share of their entropy": [round(pair.normalised, 3) for pair in pairs],
+            "information (nats)": [round(pair.information, 4) for pair in pairs],
+            "share of their entropy": [pair.normalised for pair in pairs],
             "most in class": [pair.peak_class for pair in pairs],
             "what it means": [pair.reading for pair in pairs],
         }
@@ -176,7 +235,8 @@ def pairs_table(pairs: Sequence[DependentPair]) -> pd.DataFrame:
 def groups_in_words(found: Inspection) -> list[str]:
     """Return which learners behave like one, in words."""
     first = found.dependence.layers[0]
-    share = np.nan_to_num(np.nanmean(first.normalised, axis=0)) if len(first.classes) else np.zeros((0, 0))
+    known = np.ma.masked_invalid(first.normalised)  # pairs that some class knows nothing of
+    share = known.mean(axis=0).filled(0.0) if len(first.classes) else np.zeros((0, 0))
     left, groups = set(range(len(share))), []
     for at in range(len(share)):
         if at in left:

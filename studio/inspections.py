@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from deem_core.diagnostics.importance import Importance
 from deem_core.diagnostics.inspection import Inspection
 from deem_core.diagnostics.why import Why, why
 from deem_core.errors import InputError
+from deem_core.figures.names import bar_names
 from deem_core.runs import Run
 from studio import jobs
 from studio.datasets import Opened
@@ -66,10 +67,17 @@ def _mean(importance: Importance, chosen: NDArray[np.bool_]) -> NDArray[np.float
     return np.asarray(np.average(importance.by_class[:, there], axis=1, weights=importance.class_share[there]))
 
 
+def clicked(selection: Mapping[str, Any], importance: Importance) -> str | None:
+    """Return the learner whose bar was clicked; None for a group of them, or if none was."""
+    names = dict(zip(bar_names(importance.subjects), importance.subjects, strict=True))
+    points = selection.get("selection", {}).get("points", [])
+    return names.get(points[0].get("y")) if points else None
+
+
 def experts_in_words(importance: Importance, most: int = 6) -> list[str]:
     """Return who stands out for which class, in words."""
     return [
-        f"{one.learner} for class {one.class_name}: {one.ratio:.1f} times the median learner"
+        f"“{one.learner}” for class “{one.class_name}”, {one.ratio:.1f} times the median learner"
         for one in importance.experts()[:most]
     ]
 

@@ -21,6 +21,9 @@ from studio.workspace import workspace
 POLL_SECONDS = 1.0
 """How often a page looks while something runs."""
 
+STOP_SECONDS = 5.0
+"""How long a run that was asked to stop may take, on a busy machine."""
+
 RECOMMENDED: Mapping[str, Any] = {"method": "deem", "random_state": 0}
 """Settings of "fuse with the recommended settings": everything else follows from the data."""
 
@@ -98,13 +101,26 @@ def resume(id: str) -> None:
 
 
 def delete(ids: Sequence[str]) -> None:
-    """Delete runs; for the ``on_click`` of a button."""
+    """Delete runs, and with trainings what was found by looking into them; for the ``on_click`` of a button."""
     with told():
         for each in ids:
-            workspace().delete_run(workspace().run(each))
+            run = workspace().run(each)
+            for inspection in of_dataset(run.dataset_id, "inspect"):
+                if inspection.config.get("training") == each:
+                    _stop_and_delete(inspection)
+            workspace().delete_run(run)
             for name in ADDRESS_OF.values():
                 if state.get(name) == each:
                     state.put(name, None)
+
+
+def _stop_and_delete(run: Run) -> None:
+    """Delete a run that nobody asked for by name, so that nobody has to cancel it first."""
+    workspace().cancel(run)
+    until = time.monotonic() + STOP_SECONDS
+    while run.is_active() and time.monotonic() < until:
+        time.sleep(0.05)
+    workspace().delete_run(run)
 
 
 def watch(runs: Sequence[Run], draw: Callable[[Sequence[tuple[Run, State]]], None]) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shlex
 from collections.abc import Callable
+from pathlib import Path
+
+import streamlit as st
 
 from deem_core import report
 from deem_core.errors import InputError
@@ -14,8 +18,8 @@ from deem_core.runs import Run
 from studio.workspace import workspace
 
 
-def model_digest(run: Run) -> str:
-    """Return the digest under which the model of a training is stored as an input.
+def model_file(run: Run) -> Path:
+    """Return where the model of a training is.
 
     Raises
     ------
@@ -25,15 +29,24 @@ def model_digest(run: Run) -> str:
     path = run.result("model.safetensors")
     if path is None:
         raise InputError("This training has no model: it is not finished, or was deleted.")
-    return workspace().store(path)
+    return path
+
+
+def stored_model(run: Run) -> str:
+    """Keep the model of a training among the inputs, and return its digest."""
+    return workspace().store(model_file(run))
+
+
+@st.cache_data(max_entries=50, show_spinner=False)
+def model_digest(run_id: str, _run: Run) -> str:
+    """Return the digest of the model of a training, found once."""
+    with model_file(_run).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def model_bytes(run: Run) -> Callable[[], bytes]:
     """Return what reads the model file when it is called."""
-    path = run.result("model.safetensors")
-    if path is None:
-        raise InputError("This training has no model: it is not finished, or was deleted.")
-    return path.read_bytes
+    return model_file(run).read_bytes
 
 
 def html(run: Run) -> Callable[[], bytes]:

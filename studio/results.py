@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ from deem_core.inputs import recode
 from deem_core.readers import Reading
 from deem_core.runs import Run
 from deem_core.votes import Votes
+from studio import text
 from studio.datasets import Opened, open_dataset
 
 FORMATS = {
@@ -31,6 +33,9 @@ FORMATS = {
     "Parquet": (".parquet", "application/vnd.apache.parquet"),
 }
 """What a fused table can be taken home as: name → ending and media type."""
+
+_MOST_ADDED = 6  # columns beside the probabilities
+_CELL_BYTES = 20  # of a number as text
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,8 @@ class Labelled:
         Rows without votes hold 1/K.
     support : (n,) array, optional
         Share of the restarts that agree with the label.
+    needs_review : (n,) bool
+        Rows worth a look by the usual rule.
     """
 
     run: Run
@@ -54,11 +61,29 @@ class Labelled:
     reading: Reading
     posterior: NDArray[np.float64]
     support: NDArray[np.float64] | None
+    needs_review: NDArray[np.bool_]
 
     @property
     def votes(self) -> Votes:
         """The votes in the terms of the run."""
         return self.reading.votes
+
+    def head(self, rows: int) -> Labelled:
+        """Return the first rows, at no cost however many there are."""
+        first, source = slice(0, min(rows, self.votes.n_rows)), self.reading.source
+        reading = replace(
+            self.reading,
+            votes=self.votes.select_rows(first),
+            source=replace(source, table=source.table.slice(0, first.stop)),
+        )
+        support = None if self.support is None else self.support[first]
+        return replace(
+            self,
+            reading=reading,
+            posterior=self.posterior[first],
+            support=support,
+            needs_review=self.needs_review[first],
+        )
 
 
 def labelled(run: Run) -> Labelled:
@@ -87,7 +112,8 @@ def _labelled(run: Run, _path: Path, _opened: Opened) -> Labelled:
             posterior[:, k] = np.nan_to_num(_column(_path, name), nan=1 / votes.n_classes)
     else:
         posterior = _ask_again(run, votes)
-    return Labelled(run, _opened, reading, posterior, support)
+    usual = np.asarray(pyarrow.parquet.read_table(_path, columns=["needs_review"])["needs_review"].to_numpy(), bool)
+    return Labelled(run, _opened, reading, posterior, support, usual)
 
 
 def _column(path: Path, name: str) -> NDArray[np.float64]:
@@ -133,12 +159,36 @@ def fused_table(found: Labelled, options: Mapping[str, Any]) -> pa.Table:
 
 
 def file_bytes(table: pa.Table, ending: str, *, safe: bool = True) -> bytes:
-    """Return a table as the bytes of a file; it is written to disk first, row by row."""
+    """Return a table as the bytes of a file; it is written to disk first, piece by piece."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"table{ending}"
         export.write(table, path, spreadsheet_safe=safe)
         del table
         return path.read_bytes()
+
+
+def check_room(found: Labelled, options: Mapping[str, Any]) -> None:
+    """Refuse, before anybody waits for it, a file for which there is no room on the disk.
+
+    Raises
+    ------
+    InputError
+        If there is no folder for files in the making, or too little space in it.
+    """
+    votes = found.votes
+    columns = _MOST_ADDED + (votes.n_classes if options.get("probabilities") else 0)
+    wanted = votes.n_rows * columns * _CELL_BYTES
+    wanted += found.reading.source.table.nbytes if options.get("originals", True) else 0
+    try:
+        folder = tempfile.gettempdir()
+        free = shutil.disk_usage(folder).free
+    except OSError:
+        raise InputError("The file cannot be written: there is no folder for temporary files (TMPDIR).") from None
+    if free < wanted:
+        raise InputError(
+            f"The file cannot be written: it needs about {text.size(wanted)} in {folder}, where {text.size(free)} are "
+            "free. Make room, or leave columns out."
+        )
 
 
 def frame_bytes(frame: pd.DataFrame) -> bytes:

@@ -1,0 +1,262 @@
+"""Train without a browser: settings, and how every kind of ending looks."""
+
+import json
+
+import pyarrow.parquet
+import pytest
+
+from deem_core.errors import InputError
+from deem_core.files import write_json
+from deem_core.fused import code_table, evaluate, summarise
+from deem_core.records import Record
+from deem_core.runs import Workspace
+from studio import state
+from tests.app.conftest import button, expect_calm, metrics, words
+
+
+@pytest.fixture
+def open_train(app, dataset):
+    """Return what opens the page, perhaps at a run."""
+
+    def open_it(run=None, **address):
+        app.query_params[state.DATA] = dataset.id
+        if run is not None:
+            app.query_params[state.RUN] = getattr(run, "id", run)
+        for name, value in address.items():
+            app.query_params[name] = value
+        app.run()
+        return app.switch_page("pages/train.py").run()
+
+    return open_it
+
+
+@pytest.fixture
+def finish(workspace, dataset):
+    """Return what writes the results of a run: the majority vote with three labels changed, by default."""
+
+    def write(run, changed=3, **story):
+        votes = workspace.read(dataset).votes
+        codes = votes.majority_vote.codes.copy()
+        codes[:changed] = (codes[:changed] + 1) % votes.n_classes
+        posterior = 0.05 + 0.85 * (codes[:, None] == range(votes.n_classes))
+        pyarrow.parquet.write_table(code_table(votes, posterior), run.path / "result.parquet")
+        summary = {
+            **summarise(votes, posterior),
+            "method": "deem",
+            "settings": {"learning_rate": {"value": 0.5, "reason": "given"}, "restarts": {"value": 3, "reason": ""}},
+            "restarts": [{"kept": True, "reason": "", "share_ratio": 0.9, "agreement": 0.98, "training": 0}] * 3,
+            "warnings": [],
+            "near_copies": [],
+            "hedged": False,
+            "fallback": False,
+            "device": "cpu",
+            "seconds": 3.2,
+            "evaluation": evaluate(votes, posterior),
+            **story,
+        }
+        write_json(summary, run.path / "summary.json")
+        return run
+
+    return write
+
+
+def test_without_data_the_page_leads_to_it(app):
+    app.run()
+    app.switch_page("pages/train.py").run()
+    expect_calm(app)
+    assert "No data yet" in words(app)
+
+
+def test_the_settings_start_as_recommended_and_what_is_left_empty_is_not_sent(app, open_train, monkeypatch):
+    started = []
+    monkeypatch.setattr("studio.jobs.workspace", lambda: _Starter(started))
+    open_train()
+    expect_calm(app)
+    button(app, "Train").click()
+    app.run()
+    assert started == [("train", {"method": "deem", "restarts": 5, "device": "auto", "random_state": 0})]
+
+
+class _Starter:
+    """A workspace that only writes down what is started."""
+
+    def __init__(self, started):
+        self.started = started
+
+    def dataset(self, id):
+        return id
+
+    def run(self, id):
+        return Workspace().run(id)
+
+    def runs(self, **which):
+        return []
+
+    def start_run(self, kind, dataset, config, title):
+        self.started.append((kind, dict(config)))
+        raise InputError("The disk is full; make room and try again.")
+
+
+def test_what_cannot_be_started_is_said(app, open_train, monkeypatch):
+    monkeypatch.setattr("studio.jobs.workspace", lambda: _Starter([]))
+    open_train()
+    button(app, "Train").click()
+    app.run()
+    assert "The disk is full" in words(app)
+    assert not app.exception
+
+
+def test_the_exact_method_has_no_rate_and_no_restarts(app, open_train):
+    open_train()
+    method = next(each for each in app.get("button_group") if each.label == "Method")
+    method.set_value("irbm").run()
+    expect_calm(app)
+    assert "Restarts" not in [each.label for each in app.number_input]
+
+
+def test_a_chosen_rate_is_filled_in(app, open_train):
+    open_train(rate="0.25")
+    expect_calm(app)
+    assert next(each for each in app.number_input if each.label == "Rate").value == 0.25
+
+
+@pytest.mark.parametrize("rate", ["abc", "-1", "nan", "inf"])
+def test_nonsense_in_the_address_is_no_rate(app, open_train, rate):
+    open_train(rate=rate)
+    expect_calm(app)
+    assert "Rate" not in [each.label for each in app.number_input]
+
+
+def test_reset_brings_the_recommended_settings_back(app, open_train):
+    open_train()
+    restarts = next(each for each in app.number_input if each.label == "Restarts")
+    restarts.set_value(9).run()
+    assert next(each for each in app.number_input if each.label == "Restarts").value == 9
+    button(app, "Reset to recommended").click()
+    app.run()
+    assert next(each for each in app.number_input if each.label == "Restarts").value == 5
+
+
+def test_a_finished_training_shows_cards_and_what_it_is_worth(app, open_train, make_run, finish):
+    open_train(finish(make_run()))
+    expect_calm(app)
+    assert metrics(app)["Fused classes"] == "3 of 3"
+    assert metrics(app)["Same as majority"] == "92.5 %"
+    assert metrics(app)["Restarts kept"] == "3 of 3"
+    assert "DEEM changed 3 of 40 labels against the majority vote." in words(app)
+    assert "on the 40 rows with known truth" in words(app)
+    assert "95 % by bootstrap over rows" in words(app)
+    assert "the 3 restarts that were kept agree with each other on 98.0 % of the rows" in words(app)
+    assert [tab.label for tab in app.tabs] == [
+        *("Class shares", "What changed", "Confidence", "Overruled rows", "Restarts", ":material/lock: Evaluation")
+    ]
+
+
+def test_without_truth_gain_cannot_be_known(app, open_train, make_run, finish):
+    open_train(finish(make_run(), evaluation=None))
+    expect_calm(app)
+    assert "Without true labels nobody can know whether that is a gain." in words(app)
+    assert ":material/lock: Evaluation" not in [tab.label for tab in app.tabs]
+
+
+def test_a_method_without_restarts_records_and_rate(app, open_train, make_run, finish):
+    settings = {"method": {"value": "exact", "reason": "x"}, "iterations": {"value": 35, "reason": "x"}}
+    open_train(finish(make_run(), method="irbm", restarts=[], settings=settings))
+    expect_calm(app)
+    assert "Restarts kept" not in metrics(app)
+    assert "iRBM, exact changed 3 of 40 labels" in words(app)
+
+
+def test_a_fallback_says_so_and_a_collapse_offers_what_to_try(app, open_train, make_run, finish):
+    dropped = [{"kept": False, "reason": "Class '1' died.", "share_ratio": 0.0, "training": 0}] * 3
+    open_train(finish(make_run(), changed=0, fallback=True, restarts=dropped))
+    expect_calm(app)
+    assert "the labels are those of the majority vote" in words(app)
+    assert "3 of 3 restarts collapsed" in words(app)
+    assert {"Train with the rate 0.25", "Train with 10 restarts"} <= {each.label for each in app.button}
+    assert metrics(app)["Restarts kept"] == "0 of 3"
+
+
+def test_near_copies_are_named_and_a_second_run_stands_beside_the_first(app, open_train, make_run, finish):
+    told = ["Near-copies: ann, bob (mean κ 1.00). Each group was given one voice, its own majority vote."]
+    first = finish(make_run(), near_copies=told)
+    open_train(first)
+    expect_calm(app)
+    assert "mean κ 1.00" in words(app)
+    assert "Train once more with every voice kept" in [each.label for each in app.button]
+    second = make_run(title="All voices")
+    spec = json.loads((second.path / "spec.json").read_text(encoding="utf-8"))
+    spec["config"]["near_copies"] = "keep"
+    write_json(spec, second.path / "spec.json")
+    finish(second, changed=1)
+    app.run()
+    expect_calm(app)
+    assert "Train once more with every voice kept" not in [each.label for each in app.button]
+    beside = next(table.value for table in app.dataframe if "near-copies: keep" in table.value.columns)
+    assert beside["near-copies: guard"].tolist()[0] == "3"
+    assert beside["near-copies: keep"].tolist()[0] == "1"
+
+
+def test_a_failed_training_gives_its_reason_and_can_be_resumed(app, open_train, make_run):
+    open_train(make_run("failed", reason="The machine ran out of memory; take a smaller batch."))
+    expect_calm(app)
+    assert "ran out of memory" in words(app)
+    assert "Resume" in [each.label for each in app.button]
+
+
+def test_a_training_that_goes_on_shows_progress_pace_and_curves(app, open_train, make_run):
+    run = make_run("running", share=0.4, step="Training", seconds_left=30, device="cpu")
+    with (run.path / "progress.jsonl").open("w", encoding="utf-8") as stream:
+        for restart in range(2):
+            for update in (10, 20, 30):
+                stream.write(json.dumps(_record(restart, update)) + "\n")
+        stream.write('{"type": "record", "rest')  # a line that is being written
+    open_train(run)
+    expect_calm(app)
+    assert "Training · 40% · about 30 s left" in {each.proto.text for each in app.get("progress")}
+    assert "20 updates per second over all restarts, on cpu" in words(app)
+    assert [tab.label for tab in app.tabs] == ["Energies", "Classes while training", "Sampler"]
+    app.button(key=f"cancel_train_{run.id}").click().run()
+    assert (run.path / "cancel").exists()
+
+
+def _record(restart, update):
+    known = dict.fromkeys(Record.__dataclass_fields__, 0.5)
+    known |= {"restart": restart, "update": update, "epoch": update / 10, "seconds": update / 10}
+    return {"type": "record", **known, "shares": [0.4, 0.3, 0.3]}
+
+
+def test_an_older_summary_that_says_less_does_not_break_the_page(app, open_train, make_run):
+    open_train(make_run(summary={"changed": 4, "evaluation": {"accuracy": 0.9}}))
+    expect_calm(app)
+    assert "An earlier version of the app made this training" in words(app)
+
+
+@pytest.mark.parametrize("link", ["foreign", "0" * 32, "../../etc"])
+def test_a_link_to_a_run_that_is_gone_or_belongs_elsewhere_shows_the_latest(app, open_train, make_run, workspace, link):
+    mine = make_run("cancelled", title="Mine")
+    if link == "foreign":
+        other = workspace.add_dataset("other.csv", b"id,a,b,c\n1,x,y,x\n2,y,y,x\n3,x,x,y\n")
+        link = workspace.new_run("train", other, {"method": "deem"}, title="Foreign").id
+    open_train(run=link)
+    expect_calm(app)
+    assert app.query_params[state.RUN] in (mine.id, [mine.id])
+    assert "Foreign" not in words(app)
+
+
+def test_a_deleted_dataset_in_the_address_is_said_calmly(app, dataset, workspace):
+    app.query_params[state.DATA] = dataset.id
+    workspace.delete_dataset(dataset.id)
+    app.run()
+    app.switch_page("pages/train.py").run()
+    assert not app.exception
+    assert not app.error
+
+
+def test_the_list_shows_every_training_with_what_is_known(app, open_train, make_run, finish):
+    finish(make_run(title="Good"))
+    make_run("failed", title="Bad", reason="It broke.")
+    open_train()
+    expect_calm(app)
+    table = next(each.value for each in app.dataframe if "took" in each.value.columns)
+    assert dict(zip(table["run"], table["took"], strict=True)) == {"Good": "3 s", "Bad": "–"}

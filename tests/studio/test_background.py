@@ -1,0 +1,76 @@
+"""Answers of other processes: pages never wait for them."""
+
+import threading
+import time
+
+import pytest
+
+from studio import background
+from studio.background import Asked
+
+
+def _settled(asked, key, ask):
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        answer, asking = asked.get(key, ask)
+        if not asking:
+            return answer
+        time.sleep(0.005)
+    raise AssertionError("never answered")
+
+
+def test_the_first_look_does_not_wait_and_only_one_asks():
+    asked, asks, go = Asked(), [], threading.Event()
+
+    def ask():
+        asks.append(1)
+        go.wait(5)
+        return 7
+
+    assert asked.get("a", ask) == (None, True)
+    assert asked.get("a", ask) == (None, True)
+    go.set()
+    assert _settled(asked, "a", ask) == 7
+    assert len(asks) == 1
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_failure_ends_the_asking_and_keeps_what_was_known():
+    asked, answers = Asked(fresh_seconds=0.0), [5]
+
+    def ask():
+        return answers.pop()  # an IndexError from the second time on
+
+    asked.get("a", ask)
+    deadline = time.monotonic() + 5
+    while asked.get("a", ask)[0] is None and time.monotonic() < deadline:
+        time.sleep(0.005)
+    assert asked.get("a", ask)[0] == 5
+    time.sleep(0.05)
+    assert asked.get("a", ask)[0] == 5
+
+
+def test_questions_take_turns_and_one_that_nobody_repeats_is_dropped(monkeypatch):
+    monkeypatch.setattr(background, "PATIENCE_SECONDS", 0.2)
+    asked, asks, go = Asked(), [], threading.Event()
+
+    def ask(key):
+        asks.append(key)
+        go.wait(5)
+        return key
+
+    asked.get("first", lambda: ask("first"))
+    for key in ("left behind", "wanted"):
+        asked.get(key, lambda key=key: ask(key))
+    deadline = time.monotonic() + 0.5
+    while time.monotonic() < deadline:
+        asked.get("wanted", lambda: ask("wanted"))
+        time.sleep(0.01)
+    assert asks == ["first"]
+    go.set()
+    assert _settled(asked, "wanted", lambda: ask("wanted")) == "wanted"
+    assert asks == ["first", "wanted"]
+
+
+def test_a_command_that_fails_has_no_answer():
+    assert background.command(["estimate", "not an id"]) is None
