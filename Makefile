@@ -30,10 +30,10 @@ app: for-app ## Start the app and print its address; options: make app ARGS="--s
 	@exec $(PY) -m streamlit run app.py $(ARGS)
 
 test: for-dev chromium checks ## Run the linters, the type checker and every test that is not slow
-	$(PY) -m pytest -m "not slow" $(ARGS)
+	$(PY) -m pytest -m "not slow" -n auto --dist loadfile $(ARGS)
 
 test-slow: for-dev chromium checks ## Run all that and the slow tests too
-	$(PY) -m pytest $(ARGS)
+	$(PY) -m pytest -n auto --dist loadfile $(ARGS)
 
 lint: for-dev checks ## Run only the linters and the type checker
 

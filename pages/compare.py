@@ -6,7 +6,7 @@ import streamlit as st
 
 from deem_core import figures
 from deem_core.runs import Run, State
-from studio import boot, comparisons, datasets, errors, jobs, state, text, widgets
+from studio import boot, comparisons, datasets, errors, inspecting, jobs, results, state, text, widgets
 
 boot.guard(__file__)
 
@@ -93,12 +93,12 @@ def outcome(opened: datasets.Opened, known: Sequence[tuple[Run, State]]) -> None
         st.badge("Evaluation only, never used in training", icon=":material/lock:", color="orange")
     with st.container(border=True, key="compare_dots"):
         dots(run, found)
-    table(run, found)
+    table(opened, run, found)
     tabs = st.tabs(["Who agrees with whom", "Class by class", "Disputed rows"])
     with tabs[0], errors.shown():
         agreement(found)
     with tabs[1], errors.shown():
-        by_class(found)
+        by_class(run, found)
     with tabs[2], errors.shown():
         disputed(opened, run, found)
 
@@ -126,16 +126,17 @@ def dots(run: Run, found: comparisons.Comparison) -> None:
         )
     else:
         st.caption(
-            "How often a method says what most methods say. **This is not accuracy:** methods may be wrong together, "
-            "and the one that knows best may stand alone."
+            "How often a method says what most methods say, with 95 % intervals. **This is not accuracy:** methods may "
+            "be wrong together, and the one that knows best may stand alone."
         )
 
 
 @errors.shown()
-def table(run: Run, found: comparisons.Comparison) -> None:
+def table(opened: datasets.Opened, run: Run, found: comparisons.Comparison) -> None:
     percent = st.column_config.NumberColumn(format="percent")
+    rows = comparisons.ranked(found, run)
     st.dataframe(
-        comparisons.ranked(found, run),
+        rows,
         hide_index=True,
         column_config={
             "accuracy": percent,
@@ -153,10 +154,17 @@ def table(run: Run, found: comparisons.Comparison) -> None:
             "note": st.column_config.TextColumn(width="large"),
         },
     )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        inspecting.download_csv("methods", lambda: rows, results.file_name(opened, "methods.csv"))
+        st.space("stretch")
+        widgets.choose_picture_format()
 
 
 def agreement(found: comparisons.Comparison) -> None:
     share, names = comparisons.matrix(found)
+    if len(names) < 2:
+        st.caption("Two methods are needed for a comparison.")
+        return
     widgets.chart(
         figures.agreement_heatmap(share, names, who="method", what="label", theme=widgets.theme()),
         "methods_chart",
@@ -165,7 +173,7 @@ def agreement(found: comparisons.Comparison) -> None:
     st.caption("Methods that give nearly the same labels make no difference; one that stands apart is worth a look.")
 
 
-def by_class(found: comparisons.Comparison) -> None:
+def by_class(run: Run, found: comparisons.Comparison) -> None:
     ran = [method.name for method in found.methods if method.ran]
     if len(ran) < 2:
         st.caption("Two methods are needed for a comparison.")
@@ -174,29 +182,39 @@ def by_class(found: comparisons.Comparison) -> None:
     one = first.selectbox(
         "Method",
         ran,
-        index=ran.index("deem") if "deem" in ran else len(ran) - 1,
+        index=ran.index("deem") if "deem" in ran[1:] else len(ran) - 1,
         format_func=lambda name: found[name].title,
-        key="compare_one",
+        key=f"compare_one_{run.id}",
         persist_state="session",
     )
     other = second.selectbox(
-        "Minus", ran, format_func=lambda name: found[name].title, key="compare_other", persist_state="session"
+        "Minus",
+        ran,
+        index=int(one == ran[0]),
+        format_func=lambda name: found[name].title,
+        key=f"compare_other_{run.id}",
+        persist_state="session",
     )
+    if one == other:
+        st.caption("Choose two different methods.")
+        return
+    values = comparisons.class_differences(found, one, other)
     if found.n_truth:
-        values = found.recall_differences(one, other)
+        st.badge("Evaluation only, never used in training", icon=":material/lock:", color="orange")
         title = "recall of the first minus that of the second (share of the rows of the class)"
     else:
-        values = {
-            label: mine - theirs
-            for label, mine, theirs in zip(found.classes, found[one].shares, found[other].shares, strict=False)
-        }
         title = "share of rows that the first gives the class minus that of the second"
     widgets.chart(
         figures.class_differences(list(values), list(values.values()), title=title, theme=widgets.theme()),
         "class_chart",
         "Bars: the difference of two methods in every class.",
     )
-    st.caption("To the right the first method does more for the class, to the left the second.")
+    if found.n_truth:
+        st.caption("To the right the first method finds more of the class, to the left the second.")
+    else:
+        st.caption(
+            "To the right the first method gives the label more often, to the left the second; not who is right."
+        )
 
 
 def disputed(opened: datasets.Opened, run: Run, found: comparisons.Comparison) -> None:
@@ -214,8 +232,13 @@ def disputed(opened: datasets.Opened, run: Run, found: comparisons.Comparison) -
     )
     one, other = pair if len(pair) == 2 else (None, None)
     number, rows = comparisons.disputed(opened, labels, one, other)
-    st.caption(f"{text.count(number, 'row')} disputed; the most disputed first.")
+    if not number:
+        st.caption("They agree on every row.")
+        return
+    shown = "" if number == len(rows) else f", {text.count(len(rows))} of them here"
+    st.caption(f"{text.count(number, 'row')} disputed{shown}; the most disputed first.")
     st.dataframe(rows, hide_index=True)
+    inspecting.download_csv("disputed rows", lambda: rows, results.file_name(opened, "disputed.csv"))
 
 
 def page() -> None:

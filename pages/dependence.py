@@ -77,9 +77,10 @@ def summary(found: inspections.Inspection) -> None:
     )
     st.dataframe(inspecting.layers_table(found.dependence), hide_index=True)
     st.caption(
-        "Mean ± standard deviation over classes. The Frobenius norm is the headline; the largest pair alone is fragile. Near the dashed floor there is nothing "
-        "but chance. **When it does not fall:** learners that were nearly independent already have nothing to "
-        "disentangle, and a layer may even add a little. It says nothing about quality."
+        "Mean ± standard deviation over classes. The Frobenius norm is the headline; the largest pair alone is "
+        "fragile. Near the dashed floor there is nothing but chance. **When it does not fall:** learners that were "
+        "nearly independent already have nothing to disentangle, and a layer may even add a little. It says nothing "
+        "about quality."
     )
 
 

@@ -74,8 +74,8 @@ def influence(found: inspections.Inspection, training: Run) -> None:
     )
     st.caption(
         "How far the score of the fused label falls, in nats, when a learner's votes are "
-        f"{'shuffled' if importance.how == 'permuted' else 'left out'}.{looks} **Influence is not accuracy:** a learner "
-        f"whom the others repeat has little influence of its own. On {importance.rows_used:,} of "
+        f"{'shuffled' if importance.how == 'permuted' else 'left out'}.{looks} **Influence is not accuracy:** a "
+        f"learner whom the others repeat has little influence of its own. On {importance.rows_used:,} of "
         f"{importance.n_rows:,} rows, standard error up to {importance.error.max():.3f}. "
         "Click a bar to see what the learner confuses."
     )
@@ -198,8 +198,8 @@ def confusion(found: inspections.Inspection, training: Run) -> None:
         )
     widgets.chart(figure, "confusion_chart", f"Heatmap: what {learner} says for each label.")
     st.caption(
-        "In percent; each line adds up to 100: what the learner says when the label is this class. **Good:** a dark diagonal. "
-        "Estimated from the fused labels, so usually a little too good."
+        "In percent; each line adds up to 100: what the learner says when the label is this class. **Good:** a dark "
+        "diagonal. Estimated from the fused labels, so usually a little too good."
     )
 
 
@@ -269,21 +269,19 @@ def certainty(found: inspections.Inspection) -> None:
 
 def views(opened: datasets.Opened, training: Run, found: inspections.Inspection) -> None:
     shows = {
-        "Influence": lambda: influence(found, training),
-        "Expert finder": lambda: experts(found),
-        "Trust": lambda: trust(found),
-        CONFUSION: lambda: confusion(found, training),
-        "Why this label?": lambda: why(found, training, opened),
-        "Certainty": lambda: certainty(found),
+        "Influence": (lambda: influence(found, training), ["learners", "importance_by_class"]),
+        "Expert finder": (lambda: experts(found), ["importance_by_class"]),
+        "Trust": (lambda: trust(found), ["learners"]),
+        CONFUSION: (lambda: confusion(found, training), ["confusion", "evaluation_confusion"]),
+        "Why this label?": (lambda: why(found, training, opened), ["review"]),
+        "Certainty": (lambda: certainty(found), ["evaluation_by_confidence", "evaluation_calibration"]),
     }
-    for tab, show in zip(st.tabs(list(shows), key=TABS, on_change="rerun"), shows.values(), strict=True):
+    tabs = st.tabs(list(shows), key=TABS, on_change="rerun")  # so that a click on a bar can turn to another one
+    for tab, (show, tables) in zip(tabs, shows.values(), strict=True):
         if tab.open:
             with tab:
                 show()
-    tables = ["learners", "importance_by_class", *([] if found.confusion is None else ["confusion"]), "review"]
-    if found.evaluation is not None:
-        tables += ["evaluation_confusion", "evaluation_calibration"]
-    inspecting.downloads(opened, found, tables)
+            inspecting.downloads(opened, found, tables)
 
 
 inspecting.page("Learners", "Whom does it trust?", ":material/groups:", views)

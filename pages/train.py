@@ -6,7 +6,21 @@ import streamlit as st
 
 from deem_core import figures
 from deem_core.runs import Run, State
-from studio import boot, datasets, errors, findings, jobs, results, state, text, train_settings, trainings, widgets
+from studio import (
+    boot,
+    datasets,
+    errors,
+    findings,
+    framing,
+    fusing,
+    jobs,
+    state,
+    text,
+    train_settings,
+    training_runs,
+    trainings,
+    widgets,
+)
 
 boot.guard(__file__)
 
@@ -53,16 +67,7 @@ def run_view(opened: datasets.Opened, known: Sequence[tuple[Run, State]]) -> Non
         if now.resumable:
             st.button("Resume", key="resume", icon=":material/play_arrow:", on_click=jobs.resume, args=(run.id,))
         if now.state == "done":
-            st.download_button(
-                "Download the fused CSV",
-                data=results.fused_csv(run),
-                file_name=results.file_name(opened),
-                mime="text/csv",
-                key="download_fused",
-                type="secondary" if trainings.asks_for_settings(run) else "primary",
-                icon=":material/download:",
-                on_click="ignore",
-            )
+            fusing.download(run, opened, primary=not trainings.asks_for_settings(run))
     if now.active:
         jobs.progress(run, now, "train")
         pace = trainings.pace(run)
@@ -263,79 +268,13 @@ def curves(run: Run, opened: datasets.Opened, summary: dict | None) -> None:
         st.caption("**Good:** both within the shaded bands. **Bad:** acceptance near zero, or chains that never move.")
 
 
-@errors.shown()
-def all_runs(opened: datasets.Opened) -> None:
-    runs = jobs.of_dataset(opened.dataset.id, "train")
-    if not runs:
-        return
-    st.header("Trainings of this dataset", anchor=False)
-    picked = st.dataframe(
-        trainings.runs_table(runs),
-        key=f"train_runs_{trainings.fingerprint(runs)}",  # what was marked must not pass to another run
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="multi-row",
-        column_config={
-            "run": "Training",
-            "state": st.column_config.ListColumn("State"),
-            "when": "When",
-            "took": "Took",
-            "changed": "Labels changed",
-            "accuracy": "Accuracy (evaluation)",
-        },
-    )
-    chosen = [runs[row] for row in picked["selection"]["rows"] if row < len(runs)]
-    if not chosen:
-        st.caption("Mark one to open, resume or delete it, two to compare them.")
-        return
-    with st.container(horizontal=True):
-        if len(chosen) == 1:
-            st.button(
-                "Open",
-                key="open_training",
-                icon=":material/open_in_new:",
-                on_click=state.put,
-                args=(state.RUN, chosen[0].id),
-            )
-            if chosen[0].state().resumable:
-                st.button("Resume", key="resume_training", on_click=jobs.resume, args=(chosen[0].id,))
-        st.button(
-            "Delete" if len(chosen) == 1 else f"Delete these {len(chosen)}",
-            key="delete_trainings",
-            icon=":material/delete:",
-            on_click=jobs.delete,
-            args=([run.id for run in chosen],),
-        )
-    if len(chosen) == 2:
-        compared(opened, *chosen)
-
-
-def compared(opened: datasets.Opened, one: Run, other: Run) -> None:
-    same = trainings.same_labels(one, other, opened)
-    if same is not None:
-        st.markdown(f"The same label on **{text.percent(same[0])}** of the rows; {text.count(same[1], 'row')} differ.")
-    table = trainings.differences(one, other)
-    if len(table):
-        st.dataframe(table, hide_index=True)
-    else:
-        st.caption("Both have the same settings.")
-
-
 def page() -> None:
-    badges = widgets.header("Train", "Did it learn?")
-    opened = None
-    with errors.shown():
-        opened = datasets.current()
-    widgets.complaint()
-    if opened is None:
-        widgets.empty_state(
-            ":material/model_training:",
-            "No data yet",
-            "A model learns from votes: bring a file first.",
-            "Bring data",
-            "data",
-        )
+    head = framing.with_data(
+        "Train", "Did it learn?", ":material/model_training:", "A model learns from votes: bring a file first."
+    )
+    if head is None:
         return
+    badges, opened = head
     run = jobs.of_page(state.RUN, opened.dataset.id, "train")
     with badges:
         widgets.truth_badge(opened.facts.n_truth)
@@ -343,7 +282,8 @@ def page() -> None:
         settings(opened)
     if run is not None:
         jobs.watch([run], lambda known: run_view(opened, known))
-    all_runs(opened)
+    with errors.shown():
+        training_runs.show(opened)
 
 
 page()

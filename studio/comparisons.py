@@ -159,6 +159,14 @@ def matrix(found: Comparison) -> tuple[NDArray[np.float64], list[str]]:
     return np.array(found.agreement.matrix), [found[name].title for name in found.agreement.names]
 
 
+def class_differences(found: Comparison, one: str, other: str) -> dict[str, float]:
+    """Return class → recall of one method minus that of another, or share of rows where there is no truth."""
+    if found.n_truth:
+        return found.recall_differences(one, other)
+    mine, theirs = found[one].shares or [], found[other].shares or []
+    return {label: x - y for label, x, y in zip(found.classes, mine, theirs, strict=False)}
+
+
 def disputed(opened: Opened, found: Labels, one: str | None, other: str | None) -> tuple[int, pd.DataFrame]:
     """Return how many rows two methods (or any) label differently, and the most disputed with all votes.
 

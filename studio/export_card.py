@@ -31,7 +31,7 @@ def show(found: results.Labelled, place: str) -> None:
     st.dataframe(first, hide_index=True, height=300, placeholder="")
     ending, mime = results.FORMATS[kind]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(_story(found, options, list(first)))
+        st.caption(_story(found, options, first.columns.tolist()))
         st.download_button(
             f"Download as {kind}",
             data=lambda: results.file_bytes(results.fused_table(found, options), ending, safe=safe),

@@ -56,16 +56,7 @@ def _run(opened: Opened, known: Sequence[tuple[Run, State]]) -> None:
         if not now.active:
             _button(opened, "Fuse again", "secondary")
         if now.state == "done":
-            st.download_button(
-                "Download the fused CSV",
-                data=results.fused_csv(run),
-                file_name=results.file_name(opened),
-                mime="text/csv",
-                key="download_fused",
-                type="primary",
-                icon=":material/download:",
-                on_click="ignore",
-            )
+            download(run, opened)
     jobs.progress(run, now, "card")
     if now.state == "failed":
         st.markdown(text.plain(now.reason))
@@ -76,6 +67,20 @@ def _run(opened: Opened, known: Sequence[tuple[Run, State]]) -> None:
         if summary is not None:
             number_cards(_numbers(opened, summary), columns=4)
             plain_list([*summary["near_copies"], *summary["warnings"]])
+
+
+def download(run: Run, opened: Opened, *, primary: bool = True, label: str = "Download the fused CSV") -> None:
+    """Show the button that makes the fused file of a finished run and hands it over."""
+    st.download_button(
+        label,
+        data=results.fused_csv(run),
+        file_name=results.file_name(opened),
+        mime="text/csv",
+        key=f"download_fused_{run.id}",
+        type="primary" if primary else "secondary",
+        icon=":material/download:",
+        on_click="ignore",
+    )
 
 
 def _numbers(opened: Opened, summary: dict[str, Any]) -> list[Number]:

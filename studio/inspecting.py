@@ -21,6 +21,9 @@ from studio import datasets, errors, inspections, jobs, results, state, text, wi
 
 View = Callable[[datasets.Opened, Run, Inspection], None]
 
+EVALUATION = "evaluation_"
+"""How the names of tables that need the truth begin."""
+
 PAIRS = "pairs_of_learners"
 """Name of the table of all pairs in every class and layer."""
 
@@ -129,6 +132,8 @@ def downloads(opened: datasets.Opened, found: Inspection, names: Sequence[str]) 
     """Offer some tables as CSV, made only when they are asked for, and the format of pictures."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for name in names:
+            if _missing(found, name):
+                continue
             download_csv(name.replace("_", " "), partial(_table, found, name), results.file_name(opened, f"{name}.csv"))
         st.space("stretch")
         widgets.choose_picture_format()
@@ -145,6 +150,14 @@ def download_csv(what: str, table: Callable[[], pd.DataFrame], file_name: str) -
         icon=":material/download:",
         on_click="ignore",
     )
+
+
+def _missing(found: Inspection, name: str) -> bool:
+    """Say whether there is no table, without making it."""
+    if name.startswith(EVALUATION):
+        part = name.removeprefix(EVALUATION)
+        return found.evaluation is None or getattr(found.evaluation, part) is None
+    return hasattr(found, name) and getattr(found, name) is None
 
 
 def _table(found: Inspection, name: str) -> pd.DataFrame:

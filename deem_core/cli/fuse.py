@@ -20,7 +20,8 @@ from deem_core.cli.training import add_training_options, training_settings
 from deem_core.comparing import registry
 from deem_core.comparing.registry import METHODS
 from deem_core.describe import accuracy
-from deem_core.diagnostics.confidence import fused_codes, needs_review
+from deem_core.diagnostics.confidence import confidence, fused_codes, needs_review
+from deem_core.errors import InputError
 from deem_core.files import write_json
 from deem_core.fused import in_terms_of
 from deem_core.readers import Reading
@@ -54,7 +55,7 @@ def add(commands: Any) -> None:
         default="deem",
         help=f"how to fuse (default: deem); one of {', '.join(METHODS)}",
     )
-    fuse.add_argument("--unsafe", action="store_true", help="leave cells that a spreadsheet would run as they are")
+    _add_export_options(fuse)
     add_training_options(fuse)
     train = add_command(
         commands,
@@ -81,15 +82,37 @@ def add(commands: Any) -> None:
     apply.add_argument("model", metavar="MODEL", help="a file that train has written")
     add_reading_options(apply)
     apply.add_argument("-o", "--output", metavar="FUSED", required=True, help="CSV, TSV, .csv.gz or Parquet by suffix")
-    apply.add_argument("--unsafe", action="store_true", help="leave cells that a spreadsheet would run as they are")
+    _add_export_options(apply)
     apply.add_argument("--json", metavar="OUT", help="also write the result as JSON")
+
+
+def _add_export_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how the fused file is written."""
+    parser.add_argument("--unsafe", action="store_true", help="leave cells that a spreadsheet would run as they are")
+    parser.add_argument(
+        "--review-below",
+        metavar="X",
+        type=_share,
+        help="rows with a confidence below X need review, instead of the tenth that their votes back least",
+    )
+    parser.add_argument("--blank", action="store_true", help="leave labels below --review-below empty")
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = float("nan")
+    if not 0 <= share <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number between 0 and 1")
+    return share
 
 
 # ---------------------------------------------------------------------- commands
 
 
 def _fuse(options: argparse.Namespace) -> None:
-    tables.check_name(options.output)
+    _check_export(options)
     check_outputs([options.output, options.json], inputs=[options.file, options.truth_file])
     reading = read_file(options)
     begun = time.perf_counter()
@@ -117,7 +140,7 @@ def _apply(options: argparse.Namespace) -> None:
     from deem_core.estimator import DEEM, IRBM  # noqa: PLC0415  # see TYPE_CHECKING above
     from deem_core.storage import load  # noqa: PLC0415
 
-    tables.check_name(options.output)
+    _check_export(options)
     check_outputs([options.output, options.json], inputs=[options.model, options.file, options.truth_file])
     model: DEEM = load(options.model, {"DEEM": DEEM, "IRBM": IRBM})
     reading = read_file(options)
@@ -149,8 +172,25 @@ def _aggregate(method: str, votes: Votes, seed: int) -> tuple[NDArray[np.float64
 # ---------------------------------------------------------------------- words and files
 
 
+def _check_export(options: argparse.Namespace) -> None:
+    """Refuse, before any work is done, a fused file that cannot be written."""
+    tables.check_name(options.output)
+    if options.blank and options.review_below is None:
+        raise InputError("--blank leaves doubtful labels empty: say below which confidence with --review-below.")
+
+
 def _write(reading: Reading, posterior: NDArray[np.float64], options: argparse.Namespace) -> None:
-    export.write(export.fused_table(reading, posterior), options.output, spreadsheet_safe=not options.unsafe)
+    table = export.fused_table(reading, posterior, review_below=options.review_below, blank=options.blank)
+    export.write(table, options.output, spreadsheet_safe=not options.unsafe)
+
+
+def _to_review(votes: Votes, posterior: NDArray[np.float64], options: argparse.Namespace) -> int:
+    """Return how many rows the fused file marks for review."""
+    below = getattr(options, "review_below", None)  # train writes no such file
+    if below is None:
+        return int(needs_review(votes, posterior).sum())
+    low = (confidence(posterior) < below) & (votes.votes_per_row > 0)
+    return int((needs_review(votes, posterior, share=0.0) | low).sum())
 
 
 def _story(model: DEEM) -> list[str]:
@@ -198,7 +238,7 @@ def _report(
     print(f"{Path(options.file).name}: {size(votes)}, fused by {options.method}.")
     for sentence in said:
         print(sentence)
-    review = int(needs_review(votes, posterior).sum())
+    review = _to_review(votes, posterior, options)
     said_last = f"{differs:,} labels differ from the majority vote; {review:,} rows are worth a look."
     content = {
         "method": options.method,

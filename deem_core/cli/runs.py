@@ -59,7 +59,7 @@ def _runs(options: argparse.Namespace) -> None:
     if options.action not in ("list", "prune") and not options.ids:
         raise InputError(f"Say which run to {options.action}; python -m deem_core runs lists them.")
     workspace = Workspace()
-    chosen = [_find(workspace, text) for text in options.ids]
+    chosen = [find_run(workspace, text) for text in options.ids]
     {
         "list": _list,
         "show": _show,
@@ -179,7 +179,7 @@ def _agreed(removal: Removal) -> bool:
 # ---------------------------------------------------------------------- words
 
 
-def _find(workspace: Workspace, text: str) -> Run:
+def find_run(workspace: Workspace, text: str) -> Run:
     """Return the run whose id begins like this; only ids that the workspace lists are ever looked up."""
     if not re.fullmatch(r"[0-9a-f]{4,32}", text):
         raise InputError(f"{text[:80]!r} is not the id of a run: give 4 to 32 digits of 0–9 and a–f.")

@@ -19,6 +19,8 @@ LOW_MOVED = 0.002
 """Share of votes that chains change below this: samples are copies of the data and teach nothing."""
 MANY_OVERRULED = 0.02
 """Unanimous rows overruled above this share of all unanimous rows: the model may have taken a wrong turn."""
+LARGE_RATE = 2.0
+"""Above this the default rate is the remedy, not half the rate."""
 MORE_RESTARTS = 10
 
 
@@ -160,6 +162,8 @@ def _slower(settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     rate = settings.get("learning_rate")
     if not isinstance(rate, (int, float)):
         return {}
+    if rate > LARGE_RATE:  # halving would not do
+        return {"Train with the default rate": {"learning_rate": None, "updates": None, "epochs": None}}
     half = float(f"{rate / 2:.2g}")
     return {f"Train with the rate {half:g}": {"learning_rate": half, "updates": None, "epochs": None}}
 

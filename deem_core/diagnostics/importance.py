@@ -47,6 +47,9 @@ FEWEST_ROWS = 500
 STANDS_OUT = 1.7
 """How many times the median learner's importance for a class makes an expert; oracles reach 1.7 to 2.3 at least."""
 
+LEAST_MIDDLE = 0.05
+"""A median below this share of the most important learner's counts as this share: ratios to nothing mean nothing."""
+
 BEYOND_ITSELF = 1.4
 """How many times its usual lead over the median learner: good everywhere is not an expert anywhere."""
 
@@ -146,6 +149,8 @@ class Importance(Result):
         above the mean, and where this lead is at least `BEYOND_ITSELF` times what it is in its median class.
         """
         middle = np.median(self.by_class, axis=0)  # (K,)
+        peak = self.by_class.max(axis=0, initial=0)
+        middle = np.where(middle > 0, np.maximum(middle, LEAST_MIDDLE * peak), middle)
         lead = np.divide(self.by_class, middle, out=np.full_like(self.by_class, np.nan), where=middle > 0)
         lead = lead[:, ~np.isnan(lead).all(axis=0)]
         usual = np.median(lead, axis=1, keepdims=True) if lead.size else np.ones((len(self.subjects), 1))

@@ -15,6 +15,9 @@ from deem_core.report.pictures import picture
 from deem_core.report.sections import Numbers, Section, absent
 from deem_core.report.words import number, percent
 
+LARGE_RATIO = 100
+"""Beyond this, how many times a learner matters as much as another is not told exactly."""
+
 MOST_UNITS = 40
 """Learners of a dependence heatmap, those that depend most."""
 
@@ -79,7 +82,7 @@ def importance(material: Material, numbers: Numbers) -> Section:
         )
         for at in order
     ]
-    named = [f"{one.learner} for {one.class_name} ({one.ratio:.1f} times the median learner)" for one in experts[:8]]
+    named = [f"{one.learner} for {one.class_name} ({_times(one.ratio)} the median learner)" for one in experts[:8]]
     body = joined(
         picture(
             lambda theme: figures.influence_bars(
@@ -245,6 +248,11 @@ def _gain(gain: list[float] | None) -> str:
         return "–"
     middle, low, high = (f"{100 * value:+.1f}".replace("-", "−") for value in gain)
     return f"{middle} points ({low} to {high})"
+
+
+def _times(ratio: float) -> str:
+    """Return a ratio in words; to a median near zero any ratio is large, and its digits mean nothing."""
+    return f"{ratio:.1f} times" if ratio < LARGE_RATIO else f"more than {LARGE_RATIO} times"
 
 
 def _seconds(value: float | None) -> str:

@@ -82,8 +82,8 @@ def not_computed(material: Material) -> dict[str, dict[str, str | None]]:
     lacking: dict[str, tuple[str, list[str] | None]] = {}
     if material.swept is None:
         lacking["learning_rate"] = (
-            "No learning rates were compared on this dataset. The Learning rate page keeps a sweep for reports; this "
-            "command prints one:",
+            "There is no sweep of learning rates on this dataset that could be shown. The Learning rate page keeps one "
+            "for reports; this command prints one:",
             compute_command("sweep", spec),
         )
     if material.inspection is None:
@@ -91,8 +91,8 @@ def not_computed(material: Material) -> dict[str, dict[str, str | None]]:
         lacking["dependence"] = (page, None)
     if material.comparison is None:
         lacking["comparison"] = (
-            "No methods were compared on this dataset. The Compare page keeps a comparison for reports; this command "
-            "prints one:",
+            "There is no comparison of methods on this dataset that could be shown. The Compare page keeps one for "
+            "reports; this command prints one:",
             compute_command("compare", spec),
         )
     if material.evaluation is None:

@@ -64,7 +64,7 @@ def _copies(material: Material) -> str:
         "and finds tight groups; looser ones, such as models trained on the same data, may stay unseen."
     )
     if material.summary["hedged"]:
-        said += " Here loose groups were found, and the answer is an average of two trainings, with and without them."
+        said += " Here loose groups were found, so the answer is the mean of trainings with and without them merged."
     elif material.settings.get("near_copies") == "keep":
         said += " Here every learner kept its voice."
     return said

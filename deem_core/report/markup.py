@@ -76,7 +76,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Any]], *, numbers: Sequ
     made = element("div", element("table", element("thead", line("th", header)), body), class_="scroll")
     if len(rows) <= most:
         return made
-    return joined(made, paragraph(f"… and {len(rows) - most:,} more; report.json has all of them.", class_="faint"))
+    return joined(made, paragraph(f"… and {len(rows) - most:,} more; report.json has more.", class_="faint"))
 
 
 def facts(pairs: Iterable[tuple[str, Any]]) -> Html:

@@ -237,11 +237,10 @@ def _done(workspace: Workspace, run: Run, kind: str) -> list[tuple[Run, dict[str
 
 def _swept(workspace: Workspace, run: Run, summary: dict[str, Any]) -> Swept | None:
     """Return the sweep that chose the rate of the run, else the latest one of the same dataset."""
-    if summary.get("sweep"):
-        return Swept(Sweep.from_dict(summary["sweep"]), None)
-    for other, content in _done(workspace, run, "sweep"):
+    own = [(None, summary["sweep"])] if summary.get("sweep") else []
+    for sweep_run, content in [*own, *((other.id, content) for other, content in _done(workspace, run, "sweep"))]:
         try:
-            return Swept(Sweep.from_dict(content), other.id)
+            return Swept(Sweep.from_dict(content), sweep_run)
         except InputError:  # of an earlier version
             continue
     return None

@@ -110,7 +110,7 @@ def restarts(material: Material, numbers: Numbers) -> Section:
         for number, one in enumerate(told, start=1)
     ]
     kept = sum(bool(one["kept"]) for one in told)
-    lead = paragraph(f"{kept} of {len(told)} restarts are in the answer, which is the mean of their probabilities.")
+    lead = paragraph(f"{kept} of {len(told)} restarts were kept. {_answer(numbers)}")
     header = ("restart", "seed", "", "agrees with the others", "worst class keeps", "reason")
     note = paragraph(
         "The worst class keeps this share of what it has by majority vote: near 0, it died.", class_="faint"
@@ -127,8 +127,6 @@ def near_copies(material: Material, numbers: Numbers) -> Section:
         body = paragraph("No near-copies among the learners.")
     else:
         body = bullets(found)
-    if numbers["hedged"]:
-        body = joined(body, paragraph("The answer is an average of two trainings: with these groups apart and merged."))
     return Section("near_copies", "Near-copies", body)
 
 
@@ -137,7 +135,15 @@ def _alarms(numbers: Numbers) -> Html:
         element("div", element("strong", f"{one['title']}. "), one["sentence"], " ", one["advice"], class_="alarm")
         for one in numbers["alarms"]
     ]
-    return joined(*found) if found else paragraph("No alarms: no collapse, no instability, and a sampler at work.")
+    return joined(*found) if found else paragraph("No alarm was raised.")
+
+
+def _answer(numbers: Numbers) -> str:
+    if numbers["fallback"]:
+        return "Half or fewer are too few, so the answer is the majority vote."
+    if numbers["hedged"]:
+        return "The answer is the mean of both trainings and of the vote shares."
+    return "The answer is the mean of their probabilities."
 
 
 def _badge(verdict: str) -> str:

@@ -84,6 +84,7 @@ def test_two_trainings_are_compared_and_one_is_deleted(page: Page, workspace: Wo
     expect(page.get_by_text(re.compile("The same label on"))).to_be_visible(timeout=WORKER)
     mark(page, "train_runs", 1)
     expect(page.get_by_role("button", name="Open", exact=True)).to_be_visible()
+    page.get_by_test_id("stPopover").filter(has_text="Delete").get_by_role("button").first.click()
     page.locator(".st-key-delete_trainings button").click()
     expect(rows(page, "train_runs")).to_have_count(2)
     assert [run.id for run in workspace.runs(dataset=first.dataset_id)] == [first.id]

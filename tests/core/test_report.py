@@ -211,7 +211,7 @@ def test_the_page_shows_the_same_numbers(full, page):
     assert f"{100 * told['evaluation']['accuracy']:.1f} %" in page.text
 
 
-def test_the_sweep_of_the_run_itself_comes_before_the_latest_one(workspace, full, tmp_path):
+def test_the_sweep_of_the_run_itself_comes_before_the_latest_one(workspace, full):
     run, report = full
     told = report.to_dict()["learning_rate"]
     assert "latest finished sweep of the same dataset" in told["source"]
@@ -223,10 +223,13 @@ def test_the_sweep_of_the_run_itself_comes_before_the_latest_one(workspace, full
     try:
         path.write_text(json.dumps(json.loads(before) | {"sweep": other}))
         own = build(workspace, run).to_dict()["learning_rate"]
+        path.write_text(json.dumps(json.loads(before) | {"sweep": {"rates": "of an earlier version"}}))
+        again = build(workspace, run).to_dict()["learning_rate"]
     finally:
         path.write_text(before)
     assert own["run"] is None
     assert "run itself chose" in own["source"]
+    assert again == told
 
 
 def test_limits_speak_of_this_run(full, bare):

@@ -97,6 +97,11 @@ def test_many_overruled_unanimous_rows_are_an_alarm():
     assert f"{few + 1}" in found.sentence
 
 
+def test_a_far_too_large_rate_is_not_just_halved():
+    (found,) = alarms(history(), SETTINGS | {"learning_rate": 90}, [restart(), restart(kept=False, reason="It died.")])
+    assert {"learning_rate": None, "updates": None, "epochs": None} in found.remedies.values()
+
+
 def test_many_restarts_are_not_asked_to_be_more():
     (found,) = alarms(history(), SETTINGS | {"restarts": 10}, [restart(), restart(kept=False, reason="It died.")])
     assert {"restarts": 10} not in found.remedies.values()

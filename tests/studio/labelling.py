@@ -1,0 +1,26 @@
+"""Finished runs for tests, written as a worker writes them."""
+
+import time
+
+import numpy as np
+import pyarrow.parquet
+
+from deem_core.files import write_json
+from deem_core.fused import code_table, summarise
+from deem_core.runs import State, Workspace
+from deem_core.runs.state import write_state
+
+WIDE = 'id,x,ann,bob,eve,label\n007,=1+1,cat,cat,dog,cat\n1e3,"a,b",dog,dog,dog,dog\n,0.10,,,,cat\n@x, y ,cat,dog,dog,\n'
+"""Four rows by three learners: one that is unanimous, one without votes, one of unknown truth."""
+POSTERIOR = np.array([[0.6, 0.4], [0.8, 0.2], [0.5, 0.5], [0.3, 0.7]])
+"""The second label overrules a unanimous vote."""
+
+
+def finished(workspace: Workspace, dataset, posterior, support=None):
+    """Return a training of a dataset that is done and gave this posterior."""
+    run = workspace.new_run("train", dataset, {"method": "deem", "random_state": 0}, title="By hand")
+    votes = workspace.read(dataset).votes
+    pyarrow.parquet.write_table(code_table(votes, posterior, support), run.path / "result.parquet")
+    write_json(summarise(votes, posterior), run.path / "summary.json")
+    write_state(run.path, State("done", created=run.created, ended=time.time()))
+    return run
