@@ -21,7 +21,7 @@ install = \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help app test test-slow lint bench coverage clean venv for-app for-dev for-bench chromium checks
+.PHONY: help app test test-slow lint bench paper coverage clean venv for-app for-dev for-bench chromium checks
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -44,6 +44,9 @@ bench: for-bench ## Run every benchmark in benchmarks/
 	  echo "== $$name"; \
 	  $(PY) -m "benchmarks.$$name" $(ARGS) || exit 1; \
 	done
+
+paper: for-dev ## Re-make every table and figure of the paper
+	$(PY) -m benchmarks.paper all $(ARGS)
 
 coverage: for-dev chromium ## Run the tests that are not slow and show which lines they miss
 	$(PY) -m pytest -m "not slow" --cov --cov-report=term --cov-report=html $(ARGS)

@@ -207,11 +207,12 @@ def _pieces(table: pa.Table, size: int, respell: Respelling | None = None) -> It
 
 def _is_text(kind: pa.DataType) -> bool:
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_string(kind))
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _spelled(column: pa.ChunkedArray, respell: Respelling | None) -> pa.ChunkedArray:
     chunks = [chunk.dictionary_decode() if pa.types.is_dictionary(chunk.type) else chunk for chunk in column.chunks]
+    chunks = [chunk.cast(pa.string()) for chunk in chunks]  # of a frame they may be large texts
     return pa.chunked_array(chunks if respell is None else map(respell, chunks), pa.string())
 
 

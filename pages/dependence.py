@@ -9,6 +9,10 @@ from studio import boot, datasets, errors, inspecting, inspections, text, widget
 boot.guard(__file__)
 
 AVERAGE, ALL = "Average over classes", "Every class"
+NO_GROUPS = (
+    "Given the fused label, no learners behave like one. Copies that the label itself follows do not show here: the "
+    "Data page looks for those."
+)
 
 
 @errors.shown()
@@ -51,8 +55,8 @@ def grid(found: inspections.Inspection, training: Run) -> None:
     left_out = f" {given.n_classes_left_out:,} rarer classes are left out." if given.n_classes_left_out else ""
     st.caption(
         "Mutual information in nats between what two learners say on rows with the same label; one scale for all. "
-        f"**Dark:** they err together, as copies do.{inspecting.scale_words(matrices)} **Good:** paler from left to "
-        "right, which means that the layers disentangle them. "
+        f"**{inspecting.strong().capitalize()}:** they err together, as copies do.{inspecting.scale_words(matrices)} "
+        "**Good:** fading from left to right, which means that the layers disentangle them. "
         f"On {given.rows_used:,} of {given.n_rows:,} rows.{left_out}"
     )
 
@@ -91,8 +95,7 @@ def pairs(found: inspections.Inspection) -> None:
     if not shown:
         st.caption("There are too few rows to tell.")
         return
-    groups = inspecting.groups_in_words(found)
-    for sentence in groups or ["No learners behave like one."]:
+    for sentence in inspecting.groups_in_words(found.dependence) or [NO_GROUPS]:
         st.markdown(f":material/lightbulb: {text.plain(sentence)}")
     st.dataframe(
         inspecting.pairs_table(shown),

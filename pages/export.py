@@ -77,8 +77,8 @@ def bring_reviewed(found: results.Labelled) -> None:
     widgets.plain_list(said)
     st.dataframe(findings.scores(judged), hide_index=True)
     st.caption(
-        "Rows that were chosen for review are harder than the rest: their accuracy is not that of all rows. 95 % "
-        "intervals by bootstrap over rows."
+        "Rows are in the queue because their fused label is in doubt, so neither these accuracies nor who is ahead "
+        "here holds for all rows. 95 % intervals by bootstrap over rows."
     )
 
 
@@ -162,13 +162,13 @@ def page() -> None:
 
 def choose(done: list[Run], training: Run) -> Run:
     by_id = {run.id: run for run in done}
-    st.session_state["export_run"] = training.id
+    state.set_value("export_run", training.id)
     st.selectbox(
         "Training",
         list(by_id),
-        format_func=lambda each: inspecting.run_words(by_id[each]),
+        format_func=lambda each: f"{inspecting.run_words(by_id[each])} · {each[:6]}",  # titles and ages may be alike
         key="export_run",
-        on_change=lambda: state.put(state.RUN, st.session_state["export_run"]),
+        on_change=lambda: state.put(state.RUN, str(state.value("export_run"))),
     )
     return training
 

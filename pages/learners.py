@@ -198,8 +198,8 @@ def confusion(found: inspections.Inspection, training: Run) -> None:
         )
     widgets.chart(figure, "confusion_chart", f"Heatmap: what {learner} says for each label.")
     st.caption(
-        "In percent; each line adds up to 100: what the learner says when the label is this class. **Good:** a dark "
-        "diagonal. Estimated from the fused labels, so usually a little too good."
+        "In percent; each line adds up to 100: what the learner says when the label is this class. **Good:** a "
+        f"{inspecting.strong()} diagonal. Estimated from the fused labels, so usually a little too good."
     )
 
 

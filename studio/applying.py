@@ -58,7 +58,7 @@ def _in_use() -> tuple[str, str] | None:
     kept: tuple[str, str] | None = st.session_state.get(MODEL)
     named = jobs.find(state.get(state.RUN))
     if kept is None and named is not None and named.kind == "apply":
-        return str(named.config["model"]), f"The model of “{jobs.title(named)}”"
+        return str(named.config.get("model", "")), f"The model of “{jobs.title(named)}”"
     return kept
 
 

@@ -95,7 +95,8 @@ def ranked(found: Comparison, run: Run) -> pd.DataFrame:
     Columns without any number, such as the spread over the seeds of a single run, are left out.
     """
     rows = []
-    consensus = {} if found.n_truth else agreement_with_consensus(labels(run))
+    known = {} if found.n_truth else labels(run)
+    consensus, intervals = agreement_with_consensus(known), consensus_intervals(known)
     for method in [*found.ranked(), *(one for one in found.methods if not one.ran)]:
         row: dict[str, Any] = {"method": method.title}
         if found.n_truth:
@@ -110,7 +111,11 @@ def ranked(found: Comparison, run: Run) -> pd.DataFrame:
             if found.expert_classes:
                 row |= {"expert classes": method.expert_accuracy, "other classes": method.rest_accuracy}
         else:
-            row |= {"same as most methods": consensus.get(method.name), "same for every seed": method.stability}
+            row |= {
+                "same as most methods": consensus.get(method.name),
+                "95 % interval": _interval(intervals.get(method.name)),
+                "same for every seed": method.stability,
+            }
         row |= {"seconds": method.seconds, "MB": _megabytes(method.memory_bytes), "note": method.note}
         rows.append(row)
     frame = pd.DataFrame(rows)
@@ -139,10 +144,10 @@ def dots(found: Comparison, run: Run) -> tuple[list[str], list[float], list[floa
         return [method.title for method in ran], values, [low for low, _ in bounds], [high for _, high in bounds]
     known = labels(run)
     share = agreement_with_consensus(known)
+    ends = consensus_intervals(known)
     values = [share.get(method.name, float("nan")) for method in ran]
-    counts = [int((codes != NO_VOTE).sum()) for codes in known.values()]
-    low, high = wilson(values, max(counts, default=0)).tolist()
-    return [method.title for method in ran], values, low, high
+    bounds = [ends.get(method.name, [np.nan, np.nan]) for method in ran]
+    return [method.title for method in ran], values, [low for low, _ in bounds], [high for _, high in bounds]
 
 
 def agreement_with_consensus(found: Labels) -> dict[str, float]:
@@ -152,6 +157,12 @@ def agreement_with_consensus(found: Labels) -> dict[str, float]:
     most = majority_vote(np.stack(list(found.values()), axis=1)).codes
     voted = most != NO_VOTE
     return {name: float((codes[voted] == most[voted]).mean()) if voted.any() else 1.0 for name, codes in found.items()}
+
+
+def consensus_intervals(found: Labels) -> dict[str, list[float]]:
+    """Return for each method the 95 % interval of `agreement_with_consensus`."""
+    rows = max((int((codes != NO_VOTE).sum()) for codes in found.values()), default=0)
+    return {name: wilson(share, rows).tolist() for name, share in agreement_with_consensus(found).items()}
 
 
 def matrix(found: Comparison) -> tuple[NDArray[np.float64], list[str]]:

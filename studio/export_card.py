@@ -32,8 +32,9 @@ def show(found: results.Labelled, place: str) -> None:
     ending, mime = results.FORMATS[kind]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(_story(found, options, first.columns.tolist()))
+        # The preview has a button "Download as CSV" of its own, for what it shows: this one says how much it brings.
         st.download_button(
-            f"Download as {kind}",
+            f"Download {text.count(found.votes.n_rows, 'row')} as {kind}",
             data=lambda: results.file_bytes(results.fused_table(found, options), ending, safe=safe),
             file_name=results.file_name(found.opened, f"fused{ending}"),
             mime=mime,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -148,8 +148,9 @@ def queue_table(found: Labelled, most: int | None = MOST_ROWS) -> pd.DataFrame:
     Rows are counted from 1. There is a column ``id`` where the file names its rows, and ``restarts_agreeing`` where
     the run knows that.
     """
-    votes, ranked = found.votes, queue(found)
-    rows = ranked.rows[:most]
+    votes, every = found.votes, queue(found)
+    ranked = replace(every, **{field.name: getattr(every, field.name)[:most] for field in fields(every)})
+    rows = ranked.rows
     names = np.array([*map(str, votes.classes), ""], object)
     p = found.posterior[rows]
     columns: dict[str, Any] = {"row": rows + 1}
@@ -159,8 +160,8 @@ def queue_table(found: Labelled, most: int | None = MOST_ROWS) -> pd.DataFrame:
     columns["reviewed_label"] = np.full(len(rows), "", object)
     columns["confidence"] = p.max(axis=1)
     if found.support is not None:
-        columns["restarts_agreeing"] = ranked.support[:most]
-    columns["why"] = np.array(ranked.why[:most], object)
+        columns["restarts_agreeing"] = ranked.support
+    columns["why"] = np.array(ranked.why, object)
     for at, learner in enumerate(votes.learners):
         columns[_free(columns, str(learner))] = names[votes.codes[rows, at]]
     return pd.DataFrame(columns)

@@ -220,15 +220,20 @@ def _spread(numbers: Mapping[str, float], name: str) -> str:
     return "" if np.isnan(mean) else f"{mean:.3f} ± {std:.3f}"
 
 
+def strong() -> str:
+    """Return how the cells of a heatmap that hold the most look: dark, or bright on a dark page."""
+    return "bright" if widgets.theme() == "dark" else "dark"
+
+
 def scale_words(matrices: Sequence[NDArray[np.float64]]) -> str:
-    """Return how much the darkest cell of dependence matrices is, for the colours say only which is more."""
+    """Return how much the strongest cell of dependence matrices is, for the colours say only which is more."""
     off_diagonal = [own[:, ~np.eye(own.shape[1], dtype=bool)] for own in matrices]
     known = np.concatenate([cells[np.isfinite(cells)] for cells in off_diagonal])
     if not len(known):
         return ""
     top = float(known.max())
-    weak = ", which is very little: dark here means only more than elsewhere" if top < WEAK else ""
-    return f" The darkest cell is {top:.2g} nats{weak}."
+    weak = ", which is very little: colours only tell more from less" if top < WEAK else ""
+    return f" The strongest cell is {top:.2g} nats{weak}."
 
 
 def pairs_table(pairs: Sequence[DependentPair]) -> pd.DataFrame:
@@ -245,9 +250,9 @@ def pairs_table(pairs: Sequence[DependentPair]) -> pd.DataFrame:
     )
 
 
-def groups_in_words(found: Inspection) -> list[str]:
+def groups_in_words(given: Dependence) -> list[str]:
     """Return which learners behave like one, in words."""
-    first = found.dependence.layers[0]
+    first = given.layers[0]
     known = np.ma.masked_invalid(first.normalised)  # pairs that some class knows nothing of
     share = known.mean(axis=0).filled(0.0) if len(first.classes) else np.zeros((0, 0))
     left, groups = set(range(len(share))), []

@@ -99,7 +99,7 @@ def row_of(opened: Opened, name: str) -> int:
     at = np.flatnonzero(np.asarray(texts == wanted))
     if len(at):
         return int(at[0])
-    if wanted.isdigit() and 1 <= int(wanted) <= votes.n_rows:
+    if wanted.isascii() and wanted.isdigit() and len(wanted) < 19 and 1 <= int(wanted) <= votes.n_rows:
         return int(wanted) - 1
     raise InputError(f"There is no row {name[:60]!r}. Give the id of a row, or its number from 1 to {votes.n_rows:,}.")
 

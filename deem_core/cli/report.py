@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from deem_core.cli.options import add_command, check_outputs
-from deem_core.cli.runs import find_run as find_run
+from deem_core.cli.runs import find_run
 from deem_core.cli.text import megabytes, on_one_line
 from deem_core.runs import Workspace
 

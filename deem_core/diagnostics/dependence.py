@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from deem_core.control import Control
 from deem_core.diagnostics.agreement import spread_rows
 from deem_core.diagnostics.answers import Fused, class_names, fused_labels, in_model_terms, logits
-from deem_core.diagnostics.dependent_units import WELL_ABOVE, LayerDependence
+from deem_core.diagnostics.dependent_units import UNMISTAKABLE, WELL_ABOVE, LayerDependence
 from deem_core.diagnostics.information import pair_information
 from deem_core.diagnostics.result import Result
 from deem_core.errors import InputError
@@ -73,7 +73,7 @@ class Dependence(Result):
         if len(self.layers) > 1 and len(self.layers[-1].units) < len(self.layers[0].units):
             first = self.layers[1].summary()  # the table that the layers see, near-copies merged
         before, after = first["frobenius"], last["frobenius"]
-        if before < WELL_ABOVE * first["floor_frobenius"]:
+        if before < WELL_ABOVE * first["floor_frobenius"] and first["normalised"] < UNMISTAKABLE:
             return "Given the label the learners are nearly independent: there is little to disentangle."
         if len(self.layers) < 2 or self.restart < 0:
             return f"Given the label the learners depend on each other (Frobenius norm {before:.2f})."

@@ -17,6 +17,10 @@ WELL_ABOVE = 3.0
 """How many times the bias floor dependence must be to speak of it."""
 
 
+UNMISTAKABLE = 0.3
+"""Share of the entropy that two units have in common which chance does not explain, however few the rows."""
+
+
 @dataclass(frozen=True)
 class LayerDependence(Result):
     """Dependence of the u units of one layer, for C classes.
@@ -190,7 +194,7 @@ def _nan_mean(matrices: Float) -> Float:
 
 def _pair_reading(share: float, information: float, floor: float) -> str:
     """Say in words what the dependence of a pair means."""
-    if information < WELL_ABOVE * floor:
+    if information < WELL_ABOVE * floor and share < UNMISTAKABLE:
         return "no more than chance would show"
     for least, words in (
         (0.6, "nearly the same votes, whatever the label: treat them as one voice"),

@@ -51,7 +51,7 @@ def accuracy_intervals(
     low, high = np.fmin(low, value), np.fmax(high, value)  # no interval where its ends are NaN
     axis_names, hover = bar_names(names, most=28), hover_names(names)
     palette = [colours.selected if names[m] == highlight else colours.accent for m in order]
-    figure = go.Figure()
+    figure, what = go.Figure(), measure.partition(" (")[0]
     for m, colour in zip(order.tolist(), palette, strict=True):  # error bars have one colour per trace
         figure.add_scatter(
             x=[value[m]],
@@ -66,7 +66,7 @@ def accuracy_intervals(
                 "thickness": 2,
                 "width": 5,
             },
-            customdata=[[hover[m], f"{value[m]:.2%} right", f"95 % interval {low[m]:.2%} to {high[m]:.2%}"]],
+            customdata=[[hover[m], f"{what} {value[m]:.2%}", f"95 % interval {low[m]:.2%} to {high[m]:.2%}"]],
             hovertemplate="<b>%{customdata[0]}</b><br>%{customdata[1]}<br>%{customdata[2]}<extra></extra>",
             showlegend=False,
         )

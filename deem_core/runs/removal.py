@@ -79,8 +79,12 @@ class Plan:
 
 
 def plan(workspace: Workspace, runs: list[Run], dataset: Dataset | None = None) -> Plan:
-    """Return what goes with some runs and, if given, the dataset that they are of."""
+    """Return what goes with some runs, their inspections too, and with the dataset that they are of, if given."""
     doomed = {run.id for run in runs}
+    for run in workspace.runs(kind="inspect"):  # what was found by looking into a training goes with it
+        if run.config.get("training") in doomed and run.id not in doomed:
+            runs = [*runs, run]
+            doomed.add(run.id)
     going = _digests(runs, [] if dataset is None else [dataset])
     staying = _digests(
         (run for run in workspace.runs() if run.id not in doomed),

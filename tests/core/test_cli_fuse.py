@@ -133,3 +133,36 @@ def test_errors_are_one_sentence_and_leave_nothing_behind(capsys, folder, monkey
     assert len(told.err.splitlines()) == 1
     assert any(part in told.err for part in sentence.split("|"))
     assert not (folder / "out.csv").exists()
+
+
+@pytest.mark.parametrize("command", ["fuse", "apply"])
+def test_rows_below_a_confidence_need_review_and_may_lose_their_label(capsys, folder, tmp_path, command):
+    plain, blank, model = tmp_path / "plain.csv", tmp_path / "blank.csv", tmp_path / "model.safetensors"
+    first = ["fuse", folder / "wide.csv", "--method", "irbm"]
+    if command == "apply":
+        run(capsys, "train", folder / "wide.csv", "-o", model, "--method", "irbm")
+        first = ["apply", model, folder / "wide.csv"]
+    run(capsys, *first, "-o", plain)
+    told = run(capsys, *first, "-o", blank, "--review-below", "0.95", "--blank")
+    usual, fused = pd.read_csv(plain), pd.read_csv(blank)
+    low = fused["confidence"] < 0.95
+    assert 0 < low.sum() < len(fused)
+    assert fused["fused_label"].isna().equals(low)
+    assert fused["fused_label"][~low].astype(int).equals(usual["fused_label"][~low])
+    assert fused["needs_review"][low].all()
+    assert f"{fused['needs_review'].sum():,} rows are worth a look" in told
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--blank"], "--review-below"),
+        (["--review-below", "1.5"], "'1.5' is not a number between 0 and 1"),
+        (["--review-below", "nan"], "'nan' is not a number between 0 and 1"),
+        (["--review-below", "often"], "'often' is not a number between 0 and 1"),
+    ],
+)
+def test_a_threshold_that_makes_no_sense_is_refused_before_any_work(capsys, folder, tmp_path, options, sentence):
+    assert cli.main(["fuse", str(folder / "wide.csv"), "-o", str(tmp_path / "f.csv"), *options]) == 2
+    assert sentence in capsys.readouterr().err
+    assert not (tmp_path / "f.csv").exists()

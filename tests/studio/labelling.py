@@ -10,7 +10,9 @@ from deem_core.fused import code_table, summarise
 from deem_core.runs import State, Workspace
 from deem_core.runs.state import write_state
 
-WIDE = 'id,x,ann,bob,eve,label\n007,=1+1,cat,cat,dog,cat\n1e3,"a,b",dog,dog,dog,dog\n,0.10,,,,cat\n@x, y ,cat,dog,dog,\n'
+WIDE = (
+    'id,x,ann,bob,eve,label\n007,=1+1,cat,cat,dog,cat\n1e3,"a,b",dog,dog,dog,dog\n,0.10,,,,cat\n@x, y ,cat,dog,dog,\n'
+)
 """Four rows by three learners: one that is unanimous, one without votes, one of unknown truth."""
 POSTERIOR = np.array([[0.6, 0.4], [0.8, 0.2], [0.5, 0.5], [0.3, 0.7]])
 """The second label overrules a unanimous vote."""

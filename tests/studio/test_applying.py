@@ -19,16 +19,10 @@ def model(workspace, tmp_path):
     return peek(tmp_path / "model.safetensors")
 
 
-@pytest.fixture
-def nobody(monkeypatch, workspace):
-    """The workspace stands still: nothing is started."""
-    started = []
-    monkeypatch.setattr(type(workspace), "start", lambda self, run: started.append(run))
-    return started
-
-
 def test_a_file_with_some_of_the_learners_is_taken(workspace, model):
-    taken = applying._taken("new.csv", io.BytesIO(b"ann,zoe,bob\ncat,cat,dog\ndog,fish,dog\n"), model, [{}])
+    taken = applying._taken(
+        "new.csv", io.BytesIO(b"ann,zoe,bob\ncat,cat,dog\ndog,fish,dog\ncat,cat,cat\n"), model, [{}]
+    )
     assert workspace.dataset(taken.id).name == "new.csv"
 
 

@@ -70,7 +70,7 @@ def test_a_run_without_labels_is_refused(workspace, found):
 def test_a_file_without_room_is_refused_before_it_is_made(found, monkeypatch):
     results.check_room(found, {})
     monkeypatch.setattr(results.shutil, "disk_usage", lambda folder: type("Usage", (), {"free": 10}))
-    with pytest.raises(InputError, match="cannot be written: it needs about .* 10 bytes are free"):
+    with pytest.raises(InputError, match=r"cannot be written: it needs about .* 10 bytes are free"):
         results.check_room(found, {"probabilities": True})
     monkeypatch.setattr(results.tempfile, "gettempdir", lambda: (_ for _ in ()).throw(FileNotFoundError("none")))
     with pytest.raises(InputError, match="no folder for temporary files"):

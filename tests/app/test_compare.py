@@ -1,0 +1,151 @@
+"""Compare without a browser: settings, and every state of a comparison."""
+
+import shutil
+
+import pytest
+
+from deem_core.runs import State, Workspace
+from deem_core.runs.state import write_state
+from studio import state
+from tests.app.conftest import button, expect_calm, words
+from tests.in_process import add_votes, done, experts
+
+METHODS = {"methods": ["mv", "ds", "onecoin", "irbm"], "seeds": 1, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def workshop(tmp_path_factory):
+    """A workspace with comparisons: with truth, without, and of a single method."""
+    made = Workspace(tmp_path_factory.mktemp("workshop"))
+    votes = experts(200)
+    truth = add_votes(made, votes)
+    runs = {
+        "truth": done(made, "compare", truth, {**METHODS, "expert_classes": ["w", "x"]}),
+        "seeds": done(made, "compare", truth, {"methods": ["mv", "la2"], "seeds": 2, "random_state": 0}),
+        "blind": done(made, "compare", add_votes(made, votes.without_truth(), "blind.csv"), METHODS),
+        "single": done(made, "compare", truth, {"methods": ["mv"], "random_state": 0}),
+    }
+    return made.root, {name: run.id for name, run in runs.items()}
+
+
+@pytest.fixture
+def compared(workshop, workspace):
+    """The comparisons by name, in a workspace that the test may spoil."""
+    root, ids = workshop
+    shutil.copytree(root, workspace.root, dirs_exist_ok=True)
+    return {name: workspace.run(run) for name, run in ids.items()}
+
+
+@pytest.fixture
+def open_compare(app):
+    """Return what opens the page, perhaps at a comparison."""
+
+    def open_it(run=None, dataset=None):
+        if run is not None:
+            app.query_params[state.DATA], app.query_params[state.COMPARISON] = run.dataset_id, run.id
+        elif dataset is not None:
+            app.query_params[state.DATA] = dataset.id
+        app.run()
+        return app.switch_page("pages/compare.py").run()
+
+    return open_it
+
+
+def test_without_data_the_page_leads_to_it(open_compare):
+    app = open_compare()
+    expect_calm(app)
+    assert "No data yet" in words(app)
+
+
+def test_a_comparison_starts_with_the_chosen_settings(open_compare, dataset, monkeypatch):
+    started = []
+    monkeypatch.setattr(Workspace, "start", lambda self, run: started.append(run.config))
+    app = open_compare(dataset=dataset)
+    expect_calm(app)
+    next(each for each in app.get("button_group") if each.label == "Methods").set_value("My choice").run()
+    next(each for each in app.multiselect if each.label == "My choice").set_value(["mv", "ds"]).run()
+    next(each for each in app.number_input if each.label == "Seeds").set_value(3).run()
+    next(each for each in app.multiselect if each.label == "Expert classes").set_value([2]).run()
+    button(app, "Compare 2 methods").click().run()
+    assert not app.exception
+    expected = {"methods": ["mv", "ds"], "seeds": 3, "budget": 120, "random_state": 0, "expert_classes": ["2"]}
+    assert [{**config, "expert_classes": [*map(str, config["expert_classes"])]} for config in started] == [expected]
+
+
+def test_without_methods_nothing_can_be_started(open_compare, dataset):
+    app = open_compare(dataset=dataset)
+    next(each for each in app.get("button_group") if each.label == "Methods").set_value("My choice").run()
+    next(each for each in app.multiselect if each.label == "My choice").set_value([]).run()
+    expect_calm(app)
+    assert button(app, "Compare 0 methods").disabled
+
+
+def test_with_truth_methods_are_ranked_by_accuracy_and_marked_as_evaluation(open_compare, compared):
+    app = open_compare(compared["truth"])
+    expect_calm(app)
+    assert "Evaluation only, never used in training" in words(app)
+    assert compared["truth"].summary()["conclusion"] in words(app)
+    assert "The best single learner" in words(app)
+    table = app.dataframe[0].value
+    assert table["accuracy"].is_monotonic_decreasing
+    assert {"95 % interval", "expert classes", "other classes", "seconds"} <= set(table)
+    assert "± seeds" not in table
+
+
+def test_the_spread_over_seeds_is_shown_where_there_are_several(open_compare, compared):
+    app = open_compare(compared["seeds"])
+    expect_calm(app)
+    assert "± seeds" in app.dataframe[0].value
+
+
+def test_without_truth_methods_are_ranked_by_agreement_and_nothing_is_called_accurate(open_compare, compared):
+    app = open_compare(compared["blind"])
+    expect_calm(app)
+    assert "nobody can know" in words(app)
+    assert "This is not accuracy" in words(app)
+    assert "Evaluation only" not in words(app)
+    table = app.dataframe[0].value
+    assert table["same as most methods"].is_monotonic_decreasing
+    assert "accuracy" not in table
+
+
+@pytest.mark.parametrize("name", ["truth", "blind"])
+def test_any_two_methods_are_compared_class_by_class_and_row_by_row(open_compare, compared, name):
+    app = open_compare(compared[name])
+    one, other = (each for each in app.selectbox if each.label in ("Method", "Minus"))
+    assert (one.value, other.value) == ("irbm", "mv")
+    one.set_value("mv").run()
+    expect_calm(app)
+    assert "Choose two different methods." in words(app)
+    before = app.dataframe[-1].value
+    assert {"Majority vote", "Dawid-Skene", "ann (vote)", "expert (vote)"} <= set(before)
+    next(each for each in app.multiselect if each.label.startswith("Only rows")).set_value(["mv", "ds"]).run()
+    expect_calm(app)
+    after = app.dataframe[-1].value
+    assert (after["Majority vote"] != after["Dawid-Skene"]).all()
+    assert "One-coin Dawid-Skene" not in after
+
+
+def test_a_single_method_has_nobody_to_be_compared_with(open_compare, compared):
+    app = open_compare(compared["single"])
+    expect_calm(app)
+    assert words(app).count("Two methods are needed") == 3
+
+
+@pytest.mark.parametrize(
+    ("ended", "said"),
+    [
+        (State("failed", "There was not enough memory."), "There was not enough memory."),
+        (State("cancelled"), "Stopped as you asked."),
+    ],
+)
+def test_a_comparison_that_did_not_end_well_says_so_and_shows_what_there_is(open_compare, compared, ended, said):
+    run = compared["truth"]
+    write_state(run.path, ended)
+    app = open_compare(run)
+    assert not app.exception
+    assert not app.error
+    assert said in words(app)
+    so_far = app.dataframe[0].value
+    assert so_far["method"].tolist()[:2] == ["Majority vote", "Dawid-Skene"]
+    assert set(so_far["state"]) == {"done"}

@@ -1,0 +1,248 @@
+"""Learners and Dependence without a browser: every state of a training and of its inspection."""
+
+import os
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from deem_core.files import write_json
+from deem_core.runs import State, Workspace
+from deem_core.runs.alive import Worker
+from deem_core.runs.state import WORKER, write_state
+from studio import jobs, state
+from tests.app.conftest import button, expect_calm, words
+from tests.in_process import QUICK, add_votes, done, experts, inspected
+
+PAGES = ("learners", "dependence")
+TABS = ("Influence", "Expert finder", "Trust", "Confusion", "Why this label?", "Certainty")
+EXACT = {"method": "irbm", "random_state": 0}
+ODD = ("<b>ann</b>", "**bob**", "[cy](http://x.y)", ":material/home: `d`", "$x$ |", "=1+1", "_f_ &amp;")
+
+
+@pytest.fixture(scope="module")
+def workshop(tmp_path_factory):
+    """A workspace with trainings and their inspections: with truth, without, exact, and with odd names."""
+    made = Workspace(tmp_path_factory.mktemp("workshop"))
+    votes = experts()
+    alone = votes.select_learners(range(5))  # without the copies
+    odd = replace(votes.select_rows(range(120)), learners=ODD, classes=votes.classes)
+    trainings = {
+        "truth": done(made, "train", add_votes(made, votes), QUICK, "Quick"),
+        "blind": done(made, "train", add_votes(made, votes.without_truth(), "blind.csv"), QUICK, "Quick"),
+        "exact": done(made, "train", add_votes(made, alone, "exact.csv"), EXACT, "Exact"),
+        "odd": done(made, "train", add_votes(made, odd, "odd.csv"), QUICK, "<i>odd</i>"),
+    }
+    for run in trainings.values():
+        inspected(made, run)
+    return made.root, {name: run.id for name, run in trainings.items()}
+
+
+@pytest.fixture
+def trained(workshop, workspace):
+    """The trainings by name, in a workspace that the test may spoil."""
+    root, ids = workshop
+    shutil.copytree(root, workspace.root, dirs_exist_ok=True)
+    return {name: workspace.run(run) for name, run in ids.items()}
+
+
+@pytest.fixture
+def open_page(app):
+    """Return what opens a page at a training."""
+
+    def open_it(page, run=None, dataset=None):
+        if run is not None:
+            app.query_params[state.DATA], app.query_params[state.RUN] = run.dataset_id, run.id
+        elif dataset is not None:
+            app.query_params[state.DATA] = dataset.id
+        app.run()
+        return app.switch_page(f"pages/{page}.py").run()
+
+    return open_it
+
+
+def turn_to(app, tab):
+    app.session_state["learners_tabs"] = tab
+    app.run()
+    expect_calm(app)
+
+
+def of_training(workspace, run):
+    (inspection,) = (other for other in workspace.runs(kind="inspect") if other.config["training"] == run.id)
+    return inspection
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_without_data_the_page_leads_to_it(open_page, page):
+    app = open_page(page)
+    expect_calm(app)
+    assert "No data yet" in words(app)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_without_a_finished_training_the_page_leads_to_one(open_page, make_run, dataset, page):
+    make_run("failed", reason="The disk is full.")
+    app = open_page(page, dataset=dataset)
+    expect_calm(app)
+    assert "No trained model yet" in words(app)
+    assert button(app, "Go to Train")
+
+
+@pytest.mark.parametrize("name", ["truth", "blind", "exact", "odd"])
+def test_every_tab_of_every_kind_of_model_is_shown(open_page, trained, name):
+    app = open_page("learners", trained[name])
+    for tab in TABS:
+        turn_to(app, tab)
+    assert ("needs true labels" in words(app)) == (name == "blind")
+    app.switch_page("pages/dependence.py").run()
+    expect_calm(app)
+    labels = [each.label for each in app.tabs]
+    assert labels == ["Mutual information", "Layer by layer", "Most dependent pairs", "Correlation with the label"]
+
+
+def test_the_expert_is_named_and_truth_is_marked_as_evaluation(open_page, trained):
+    app = open_page("learners", trained["exact"])
+    assert "Influence is not accuracy" in words(app)
+    assert "Whiskers" not in words(app)  # it has a single run
+    turn_to(app, "Expert finder")
+    assert "“expert” for class “w”" in words(app)
+    turn_to(app, "Confusion")
+    assert "The real one is for evaluation only" in words(app)
+    turn_to(app, "Certainty")
+    assert "Evaluation only, never used in training" in words(app)
+    assert "of 300 rows with known truth" in words(app)
+
+
+def test_without_truth_nothing_speaks_of_it(open_page, trained):
+    app = open_page("learners", trained["blind"])
+    turn_to(app, "Trust")
+    assert not app.toggle
+    turn_to(app, "Confusion")
+    assert "evaluation only" not in words(app)
+
+
+def test_influence_is_shown_for_chosen_classes_and_by_withholding(open_page, trained):
+    app = open_page("learners", trained["truth"])
+    rows, how = app.get("button_group")[:2]
+    rows.set_value("Some classes").run()
+    expect_calm(app)
+    assert app.multiselect[0].value == ["w"]
+    app.multiselect[0].set_value([]).run()
+    expect_calm(app)
+    app.get("button_group")[1].set_value("Withholding votes").run()
+    expect_calm(app)
+    assert "votes are left out" in words(app)
+    assert how.label == "Influence by"
+
+
+def test_any_row_is_explained_by_its_id_or_its_number(open_page, trained):
+    app = open_page("learners", trained["truth"])
+    turn_to(app, "Why this label?")
+    field = app.text_input[0]
+    field.set_value("r17").run()
+    expect_calm(app)
+    assert "Row **r17** is fused to" in words(app)
+    app.text_input[0].set_value("18").run()
+    assert "Row **r17** is fused to" in words(app)
+    app.text_input[0].set_value("<b>none</b>").run()
+    assert not app.exception
+    assert "There is no row '<b>none</b>'" in words(app)
+
+
+def test_the_tables_of_the_open_tab_can_be_taken_home(open_page, trained):
+    app = open_page("learners", trained["truth"])
+    labels = [each.label for each in app.get("download_button")]
+    assert labels == ["Learners as CSV", "Importance by class as CSV"]
+    turn_to(app, "Confusion")
+    labels = [each.label for each in app.get("download_button")]
+    assert labels == ["Confusion as CSV", "Evaluation confusion as CSV"]
+
+
+def test_learners_that_copy_each_other_are_named(open_page, trained):
+    app = open_page("dependence", trained["truth"])
+    expect_calm(app)
+    assert "ann, ann_2, ann_3 behave like one learner." in words(app)
+    assert "The strongest cell is" in words(app)
+    app.selectbox[0].set_value("Every class").run()
+    expect_calm(app)
+    app.selectbox[0].set_value("w").run()
+    expect_calm(app)
+    app.get("button_group")[0].set_value("the true label (evaluation)").run()
+    expect_calm(app)
+    assert "Evaluation only, never used in training" in words(app)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_an_inspection_under_way_shows_its_progress(open_page, trained, page):
+    run = of_training(Workspace(), trained["truth"])
+    write_json(Worker.of(os.getpid()).to_dict(), run.path / WORKER)  # this process stands for the worker
+    write_state(run.path, State("running", share=0.5, step="Influence of learners", created=run.created))
+    app = open_page(page, trained["truth"])
+    expect_calm(app)
+    assert "done once and kept beside the training" in words(app)
+    assert app.button(key=f"cancel_inspect_{run.id}")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_failed_inspection_says_why_and_can_be_tried_again(open_page, trained, monkeypatch, page):
+    run = of_training(Workspace(), trained["truth"])
+    write_state(run.path, State("failed", "There was not enough memory.", created=run.created))
+    resumed = []
+    monkeypatch.setattr(Workspace, "resume", lambda self, run: resumed.append(run.id))
+    app = open_page(page, trained["truth"])
+    assert not app.exception
+    assert "There was not enough memory." in words(app)
+    button(app, "Try again").click().run()
+    assert resumed == [run.id]
+
+
+def test_a_damaged_inspection_is_done_again(open_page, trained, monkeypatch):
+    run = of_training(Workspace(), trained["truth"])
+    (run.path / "inspection.npz").write_bytes(b"nonsense")
+    started = []
+    monkeypatch.setattr(Workspace, "start", lambda self, run: started.append(run.kind))
+    app = open_page("learners", trained["truth"])
+    assert not app.exception
+    assert not app.error
+    button(app, "Look into it again").click().run()
+    assert not app.exception
+    assert started == ["inspect"]
+    assert not run.path.exists()
+
+
+def test_a_training_without_an_inspection_starts_one(open_page, trained, workspace, monkeypatch):
+    training = trained["truth"]
+    workspace.delete_run(of_training(workspace, training))
+    started = []
+    monkeypatch.setattr(Workspace, "start", lambda self, run: started.append(run.config["training"]))
+    app = open_page("dependence", training)
+    assert not app.exception
+    assert started == [training.id]
+
+
+def test_deleting_a_training_deletes_its_inspection(trained, workspace):
+    training = trained["truth"]
+    jobs.delete([training.id])
+    assert not [run for run in workspace.runs() if training.id in (run.id, run.config.get("training"))]
+    assert len(workspace.runs(kind="inspect")) == 3
+
+
+def test_another_dataset_is_shown_with_its_own_learners(open_page, app, trained):
+    open_page("learners", trained["odd"])
+    turn_to(app, "Confusion")
+    app.selectbox[0].set_value(ODD[3]).run()
+    other = trained["blind"]
+    app.session_state["deem_data"], app.session_state["deem_run"] = other.dataset_id, other.id
+    app.query_params.clear()
+    app.run()
+    expect_calm(app)
+    assert app.selectbox[0].value == "ann"
+
+
+def test_deleting_a_training_stops_an_inspection_that_still_waits(trained, workspace):
+    training = trained["blind"]
+    dataset = workspace.dataset(training.dataset_id)
+    waiting = workspace.new_run("inspect", dataset, {"training": training.id})
+    assert waiting.is_active()
+    jobs.delete([training.id])
+    assert not workspace.runs(dataset=dataset.id)

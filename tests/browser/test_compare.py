@@ -1,0 +1,54 @@
+"""Compare in a browser: a finished comparison with its pictures, tabs and tables."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from deem_core.runs import Run, Workspace
+from tests.browser.looking import expect_calm, scrolls_sideways
+from tests.browser.working import WORKER
+from tests.in_process import add_votes, done, experts
+
+
+@pytest.fixture(scope="module")
+def compared(workspace: Workspace) -> Run:
+    config = {"methods": ["mv", "ds", "onecoin"], "seeds": 1, "random_state": 0}
+    return done(workspace, "compare", add_votes(workspace, experts(), "compared_methods.csv"), config)
+
+
+def open_compared(page: Page, run: Run) -> None:
+    page.goto(f"/compare?data={run.dataset_id}&comparison={run.id}")
+    expect(page.locator(".st-key-compare_chart .js-plotly-plot .scatterlayer .point").first).to_be_attached(
+        timeout=WORKER
+    )
+    expect_calm(page)
+
+
+@pytest.mark.parametrize("page", ["light", "dark"], indirect=True)
+def test_methods_are_ranked_with_a_conclusion_and_every_tab_opens(page: Page, compared: Run) -> None:
+    open_compared(page, compared)
+    expect(page.get_by_text("DEEM was not among the methods.")).to_be_visible()
+    expect(page.get_by_text("Evaluation only, never used in training").first).to_be_visible()
+    expect(page.locator(".st-key-methods_chart .js-plotly-plot")).to_be_visible()
+    page.get_by_role("tab", name="Class by class").click()
+    expect(page.locator(".st-key-class_chart .js-plotly-plot .bars .point").first).to_be_attached()
+    page.get_by_role("tab", name="Disputed rows").click()
+    expect(page.get_by_text(re.compile(r"\d+ rows disputed"))).to_be_visible()
+    expect_calm(page)
+
+
+def test_the_table_can_be_taken_home(page: Page, compared: Run) -> None:
+    open_compared(page, compared)
+    with page.expect_download(timeout=WORKER) as download:
+        page.get_by_role("button", name="Methods as CSV").click()
+    lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 4
+    assert lines[0].startswith("method,accuracy,95 % interval")
+
+
+def test_the_page_fits_a_telephone(page: Page, compared: Run) -> None:
+    page.set_viewport_size({"width": 420, "height": 900})
+    open_compared(page, compared)
+    assert not scrolls_sideways(page)
