@@ -1,0 +1,46 @@
+"""Ablations: one setting changed at a time, single restarts so that the spread shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.paper.context import Context
+from benchmarks.paper.data import ampdata, mniste, tree
+from benchmarks.paper.drawing import grouped_points
+from benchmarks.paper.outcome import Outcome, Pivot, Table
+from benchmarks.paper.trained import trained, trained_row
+
+CHANGES: dict[str, tuple[Any, ...]] = {
+    "n_layers": (0, 1, 2, 3),
+    "activation": ("sparsemax", "softmax"),
+    "init_scale": (0.5, 1.0, 2.0, 4.0),
+    "batch_size": (128, 256, 1024, 4096),
+    "momentum": (0.0, 0.5, 0.9),
+    "sampler_steps": (1, 2, 5, 10, 20),
+}
+MOST_ROWS = 10_000
+SINGLE = {"restarts": 1}
+LAYERED = {"n_layers": 1}  # all but the depth itself are tried with one layer, also where few rows would mean none
+
+
+def run(context: Context) -> Outcome:
+    """Train with every setting changed by itself."""
+    sources = [tree(context, 0)] if context.quick else [tree(context, 0), ampdata(context), mniste(context, MOST_ROWS)]
+    tables, figures = [], {}
+    for setting, values in CHANGES.items():
+        rows = []
+        for source in sources:
+            for value in values:
+                asked = {**LAYERED, **SINGLE, setting: value}
+                units = [trained(context, source, seed, **asked) for seed in context.seeds()]
+                rows.append({"set": source.name, setting: value, **trained_row(units)})
+        pivot = Pivot(f"{setting}: accuracy in per cent", setting, "set", "accuracy", "sd")
+        tables.append(Table(setting, f"{setting}: all numbers", rows, (pivot,)))
+        figures[setting] = grouped_points(rows, setting, "accuracy", "sd", title="accuracy (%)")
+    notes = [
+        *(f"{source.name}: {source.about}; {source.votes.n_rows:,} rows." for source in sources),
+        "Each run is one restart, where the default answers with the consensus of five; spreads are over seeds.",
+        "The learning rate and number of updates stay at what the data and the batch size suggest; another momentum "
+        "or batch may want another rate.",
+    ]
+    return Outcome(tables, figures, notes)

@@ -1,0 +1,56 @@
+"""The few pictures that `deem_core.figures` has no need of: numbers of a table, as points or cells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+from plotly.colors import qualitative
+
+PALETTE = qualitative.D3
+Rows = list[dict[str, Any]]
+
+
+def grouped_points(
+    rows: Rows, along: str, value: str, spread: str = "", *, group: str = "set", title: str = "", log: bool = False
+) -> go.Figure:
+    """Draw a number of every row over what it belongs to, a colour for each group, its spread as error bars.
+
+    The paper's numbers are crosses of the same colour.
+    """
+    figure = go.Figure()
+    for at, name in enumerate(dict.fromkeys(row[group] for row in rows)):
+        colour = PALETTE[at % len(PALETTE)]
+        own = [row for row in rows if row[group] == name and row[value] is not None]
+        bars = {"type": "data", "array": [row.get(spread) or 0 for row in own]} if spread else None
+        figure.add_trace(
+            go.Scatter(
+                x=[str(row[along]) for row in own],
+                y=[row[value] for row in own],
+                error_y=bars,
+                mode="markers",
+                name=str(name),
+                marker={"size": 9, "color": colour},
+            )
+        )
+        paper = f"paper {value}"
+        theirs = [row for row in own if row.get(paper) is not None]
+        if theirs:
+            x, y = [str(row[along]) for row in theirs], [row[paper] for row in theirs]
+            cross = {"size": 9, "symbol": "x-thin-open", "color": colour}
+            figure.add_trace(go.Scatter(x=x, y=y, mode="markers", name=f"{name}, paper", marker=cross))
+    figure.update_yaxes(title=title, type="log" if log else "linear")
+    return figure.update_layout(height=480, margin={"t": 30}, template="plotly_white")
+
+
+def cells(rows: Rows, x: str, y: str, value: str, *, title: str) -> go.Figure:
+    """Draw a number over two others as a heatmap with the numbers written on it."""
+    across, down = (sorted({row[name] for row in rows}) for name in (x, y))
+    known = {(row[x], row[y]): row[value] for row in rows}
+    z = [[known.get((a, b)) for a in across] for b in down]
+    texts = [["" if cell is None else f"{cell:.1f}" for cell in line] for line in z]
+    drawn = go.Heatmap(x=[str(a) for a in across], y=[str(b) for b in down], z=z, text=texts, texttemplate="%{text}")
+    figure = go.Figure(drawn.update(colorbar={"title": {"text": title}}, colorscale="Viridis"))
+    figure.update_xaxes(title=x, type="category")
+    figure.update_yaxes(title=y, type="category")
+    return figure.update_layout(height=440, margin={"t": 30}, template="plotly_white")

@@ -1,0 +1,34 @@
+"""Many learners: a set extended to a hundred (paper, classifier scalability)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.paper import published
+from benchmarks.paper.context import Context
+from benchmarks.paper.data import Source, hundred
+from benchmarks.paper.drawing import grouped_points
+from benchmarks.paper.methods import table_rows
+from benchmarks.paper.outcome import Outcome, Table
+
+METHODS = ("mv", "lsml", "ds", "ebcc", "hlm", "la2", "irbm", "irbm_cd", "deem")
+
+
+def run(context: Context) -> Outcome:
+    """Run all methods of the paper's table on the extended set."""
+    source = hundred(context)
+    rows = [_beside_paper(row, source) for row in table_rows(context, source, METHODS)]
+    notes = [
+        f"{source.name}: {source.about}; {source.votes.n_rows:,} rows.",
+        "Read from the paper's one sentence: 8 variations of each of 11 learners, in each of which a tenth of the "
+        "votes is random (the share is not printed; a tenth is that of MnistE), and 12 learners that guess.",
+        f"The paper's accuracies are from its table {published.HUNDRED_TABLE}; its eleven learners are TabRepo's.",
+    ]
+    figures = {"Accuracy": grouped_points(rows, "method", "accuracy", "sd", title="accuracy (%)")}
+    return Outcome([Table("many_learners", "A hundred learners", rows)], figures, notes)
+
+
+def _beside_paper(row: dict[str, Any], source: Source) -> dict[str, Any]:
+    accuracy, sd = published.HUNDRED.get(row["key"], (None, None)) if source.paper else (None, None)
+    own = {name: value for name, value in row.items() if name not in ("note", "memory GB")}
+    return {**own, "paper accuracy": accuracy, "paper sd": sd, "note": row["note"]}

@@ -1,0 +1,167 @@
+"""All methods on one set, each run a unit that is kept: right answers per class, seconds, and why not if not."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
+
+import numpy as np
+
+from benchmarks.paper.context import Context
+from benchmarks.paper.data import Source
+from benchmarks.paper.outcome import joined, mean, spread
+from deem_core import DEEM, IRBM, Votes
+from deem_core.comparing import aggregate, entry
+from deem_core.control import Stopped
+from deem_core.describe import describe
+from deem_core.errors import DeemError
+from deem_core.memory import peak_bytes
+from deem_core.votes import NO_VOTE
+
+REFERENCES = {"best": "BestClf", "average": "AvgClf"}
+METHODS = ("mv", "lsml", "ds", "ebcc", "hlm", "la2", "flyingsquid", "dnn_sto", "dnn_det", "irbm", "irbm_cd", "deem")
+"""Those of the paper's main table; the iRBM by exact likelihood and by contrastive training, as the paper's is."""
+
+
+DS_RULE = (
+    "Dawid-Skene stops at a relative change of likelihood below 1e-5 or after 100 iterations, and the exact iRBM runs "
+    "on to convergence: on AmpData that alone moves the expert classes by tens of points."
+)
+"""The rule moves the figures, so every table with both says it."""
+
+
+def title(method: str) -> str:
+    """Return what a row is called."""
+    return REFERENCES.get(method) or entry(method).title
+
+
+def table_rows(
+    context: Context,
+    source: Source,
+    methods: Sequence[str] = METHODS,
+    *,
+    runs: int = 5,
+    own_process: bool = False,
+) -> list[dict[str, Any]]:
+    """Return a row per method, the best and the average learner first; accuracies in per cent."""
+    return [
+        *reference_rows(source),
+        *(method_row(context, source, method, runs=runs, own_process=own_process) for method in methods),
+    ]
+
+
+def reference_rows(source: Source) -> list[dict[str, Any]]:
+    """Return the best and the average learner, which only truth can name."""
+    found = 100 * np.asarray(describe(source.votes).learner_accuracy)
+    rest = {"runs": 0, "seconds": None, "seconds sd": None, "memory GB": None}
+    best = {"accuracy": float(found.max()), "sd": None}
+    average = {"accuracy": float(found.mean()), "sd": float(found.std())}
+    idle = "Known by the truth: nothing runs."
+    notes = {"best": idle, "average": f"{idle} The spread is over learners."}
+    return [
+        {"set": source.name, "method": title(name), "key": name, **numbers, **rest, "note": notes[name]}
+        for name, numbers in (("best", best), ("average", average))
+    ]
+
+
+def method_row(
+    context: Context, source: Source, method: str, *, runs: int = 5, own_process: bool = False
+) -> dict[str, Any]:
+    """Return the row of one method, with accuracy on the expert classes and on the rest where there are experts."""
+    units = method_units(context, source, method, runs=runs, own_process=own_process)
+    ran = [unit for unit in units if unit["right"] is not None]
+    row: dict[str, Any] = {"set": source.name, "method": title(method), "key": method}
+    whole = [accuracy_on(unit) for unit in ran]
+    row |= {"accuracy": mean(whole), "sd": spread(whole), "runs": len(ran)}
+    experts = source.expert_classes
+    if experts:
+        others = [k for k in range(source.votes.n_classes) if k not in experts]
+        for name, classes in (("expert", experts), ("remaining", others)):
+            part = [accuracy_on(unit, classes) for unit in ran]
+            row |= {name: mean(part), f"{name} sd": spread(part)}
+    seconds = [unit["seconds"] for unit in ran]
+    memory = [unit["memory"] for unit in ran if unit["memory"] is not None]
+    row |= {"seconds": mean(seconds), "seconds sd": spread(seconds)}
+    row |= {"memory GB": max(memory) / 1e9 if memory else None}
+    cut = f"Cut after {context.budget:g} s." if any(unit["cut"] for unit in ran) else ""
+    lost = sum(unit["fallback"] for unit in ran)
+    fell = f"{lost} of {len(ran)} runs fell back to the majority vote." if lost else ""
+    return {**row, "note": joined([cut, fell, *(unit["why_not"] for unit in units)])}
+
+
+def method_units(
+    context: Context, source: Source, method: str, *, runs: int = 5, own_process: bool = False
+) -> list[dict[str, Any]]:
+    """Return the runs of one method, one for each seed, or one where seeds do not matter."""
+    seeds = context.seeds(runs) if entry(method).stochastic else [0]
+    made = []
+    for seed in seeds:
+        asked = {"method": method, "seed": seed, "budget": context.budget, "training": context.training}
+        alone = own_process and not context.quick  # a process takes seconds to start, which quick runs do not have
+        settings = {**asked, "own_process": alone}
+
+        def run(asked: dict[str, Any] = asked, alone: bool = alone) -> dict[str, Any]:
+            return _in_own_process(source.votes, asked) if alone else run_method(source.votes, asked)
+
+        made.append(context.unit(f"{source.name}-{method}-{seed}", source.votes, settings, run))
+    return made
+
+
+def run_method(votes: Votes, asked: dict[str, Any]) -> dict[str, Any]:
+    """Run one method once and score it; the truth is taken away first."""
+    bare, begun, why_not = votes.without_truth(), time.perf_counter(), ""
+    labels, cut, fallback = None, False, False
+    try:
+        if asked["method"] in ("deem", "irbm_cd"):
+            settings = {**asked["training"], "random_state": asked["seed"]}
+            model = DEEM(**settings) if asked["method"] == "deem" else IRBM(method="cd", **settings)
+            labels = model.fit(bare).fuse_codes(votes.codes).argmax(axis=1)
+            fallback = model.fallback_
+        else:
+            rng = np.random.default_rng(asked["seed"])
+            found = aggregate(asked["method"], bare, rng, stop=lambda: time.perf_counter() - begun > asked["budget"])
+            labels, cut = found.posterior.argmax(axis=1), found.cut
+    except Stopped:
+        why_not = f"Has no answer before its end, which is more than {asked['budget']:g} s away."
+    except DeemError as error:
+        why_not = str(error)
+    seconds = time.perf_counter() - begun
+    told = _told(votes, labels, seconds=seconds, why_not=why_not, memory=peak_bytes())
+    return {**told, "cut": cut, "fallback": fallback}
+
+
+def _told(votes: Votes, labels: Any, *, seconds: float, why_not: str, memory: int | None) -> dict[str, Any]:
+    right, rows = (None, None) if labels is None else right_by_class(votes, labels)
+    told = {"right": right, "rows": rows, "seconds": seconds, "memory": memory, "why_not": why_not}
+    return {**told, "cut": False, "fallback": False}
+
+
+def right_by_class(votes: Votes, labels: Any) -> tuple[list[int], list[int]]:
+    """Return right answers and rows of every true class; rows of unknown truth do not count."""
+    truth = np.asarray(votes.truth)
+    known = truth != NO_VOTE
+    size = votes.n_classes + len(votes.truth_only)
+    right = known & (np.asarray(labels) == truth)
+    return np.bincount(truth[right], minlength=size).tolist(), np.bincount(truth[known], minlength=size).tolist()
+
+
+def accuracy_on(unit: dict[str, Any], classes: Sequence[int] | None = None) -> float:
+    """Return the accuracy of a run on all rows, or on those of some true classes, in per cent."""
+    chosen = range(len(unit["rows"])) if classes is None else classes
+    right, rows = (sum(int(unit[name][k]) for k in chosen) for name in ("right", "rows"))
+    return 100 * right / max(rows, 1)
+
+
+def _in_own_process(votes: Votes, asked: dict[str, Any]) -> dict[str, Any]:
+    """Run a method in a fresh process, so that its peak of memory is its own (and that of the libraries)."""
+    begun = time.perf_counter()
+    try:
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+            return pool.submit(run_method, votes, asked).result()
+    except BrokenProcessPool:
+        why_not = "The system ended its process, most likely for want of memory."
+    return _told(votes, None, seconds=time.perf_counter() - begun, why_not=why_not, memory=None)

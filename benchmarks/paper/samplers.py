@@ -1,0 +1,37 @@
+"""Samplers: DMALA, DULA and Gibbs with gradients, all else equal (paper, DLP sampler)."""
+
+from __future__ import annotations
+
+from benchmarks.paper.context import Context
+from benchmarks.paper.data import UNREPRODUCIBLE, ampdata, mniste, tree
+from benchmarks.paper.drawing import grouped_points
+from benchmarks.paper.outcome import Outcome, Pivot, Table
+from benchmarks.paper.trained import trained, trained_row
+
+SAMPLERS = {"dmala": "DMALA", "dula": "DULA", "gwg": "Gibbs with gradients"}
+MOST_ROWS = 10_000
+
+
+def run(context: Context) -> Outcome:
+    """Train with every sampler on three sets."""
+    sources = [tree(context, 0), ampdata(context), mniste(context, MOST_ROWS)]
+    rows = []
+    for source in sources:
+        for name, title in SAMPLERS.items():
+            units = [trained(context, source, seed, sampler=name) for seed in context.seeds()]
+            rows.append({"set": source.name, "sampler": title, **trained_row(units)})
+    cannot = "Du and Mordatch's sampler"
+    notes = [
+        *(f"{source.name}: {source.about}; {source.votes.n_rows:,} rows." for source in sources),
+        f"Not here: {cannot}, because {UNREPRODUCIBLE[cannot]}.",
+        "The paper says that DLP is slightly better than Gibbs with gradients, and faster; it prints no numbers.",
+        "Acceptance and moved are means over all records: the share of proposals accepted, and of votes changed by a "
+        "whole chain. DULA accepts everything by definition.",
+    ]
+    figures = {
+        "Accuracy": grouped_points(rows, "sampler", "accuracy", "sd", title="accuracy (%)"),
+        "Acceptance": grouped_points(rows, "sampler", "acceptance", title="share accepted"),
+        "Time": grouped_points(rows, "sampler", "seconds", title="seconds"),
+    }
+    pivot = Pivot("Accuracy in per cent", "sampler", "set", "accuracy", "sd")
+    return Outcome([Table("samplers", "All numbers", rows, (pivot,))], figures, notes)

@@ -1,0 +1,149 @@
+"""Writing: an outcome as Markdown, JSON and a page of figures; all outcomes as one overview."""
+
+from __future__ import annotations
+
+import datetime
+import html
+import importlib.metadata
+import json
+import platform
+from pathlib import Path
+from typing import Any
+
+import deem_core
+from benchmarks.paper.context import Context
+from benchmarks.paper.data import UNREPRODUCIBLE
+from benchmarks.paper.outcome import Outcome, Pivot, Table
+from deem_core.devices import cores, devices
+from deem_core.files import whole_file, write_json
+
+LIBRARIES = ("torch", "numpy", "scipy", "scikit-learn", "plotly")
+
+
+def write(name: str, purpose: str, outcome: Outcome, context: Context) -> None:
+    """Write NAME.json, NAME.md and NAME.html."""
+    context.folder.mkdir(parents=True, exist_ok=True)
+    about = {"experiment": name, "purpose": purpose, **circumstances(context)}
+    tables = [{"name": table.name, "title": table.title, "rows": table.rows} for table in outcome.tables]
+    write_json({**about, "notes": outcome.notes, "tables": tables}, context.folder / f"{name}.json")
+    write_text(_markdown(about, outcome), context.folder / f"{name}.md")
+    write_text(_page(about, outcome), context.folder / f"{name}.html")
+
+
+def circumstances(context: Context) -> dict[str, Any]:
+    """Return what a reader must know to judge or repeat the numbers."""
+    versions = {name: importlib.metadata.version(name) for name in LIBRARIES}
+    return {
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "quick": context.quick,
+        "seeds": sorted(context.used_seeds),
+        "seconds": round(context.seconds, 1),
+        "device": f"{devices()[0].title}, {cores()} cores",
+        "versions": {"deem_core": deem_core.__version__, "python": platform.python_version(), **versions},
+    }
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write a text file whole."""
+    with whole_file(path) as stream:
+        stream.write(text.encode())
+
+
+def overview(results: Path, experiments: dict[str, str]) -> str:
+    """Return the overview page from the JSON files that are there."""
+    lines = ["| experiment | what | state | date | seconds | seeds | device |", "|---|---|---|---|---|---|---|"]
+    for name, purpose in experiments.items():
+        full, quick = (_read(folder / f"{name}.json") for folder in (results, results / "quick"))
+        told = full or quick
+        state = f"full: [table]({name}.md), [figures]({name}.html)" if full else "only quick" if quick else "not yet"
+        seeds = ", ".join(map(str, told["seeds"])) or "none" if told else ""
+        facts = [told["date"], f"{told['seconds']:,.0f}", seeds, told["device"]] if told else [""] * 4
+        lines.append(f"| {name} | {purpose} | {state} | {' | '.join(facts)} |")
+    cannot = [f"- **{what}**: {why}." for what, why in UNREPRODUCIBLE.items()]
+    intro = (
+        "Made by `python -m benchmarks.paper NAME` (`all` for everything; `--quick` for a trial in seconds, whose "
+        "numbers mean nothing and stay in `quick/`). Figures load Plotly from its public address. Every table says "
+        "which data it used: sets under `DEEM_DATA`, draws of the paper's simulations, or a named stand-in. The paper "
+        "scores on the rows it trains on, and so does this; truth is used for scoring only."
+    )
+    page = ["# The paper's experiments", "", intro, "", *lines, "", "## Not reproducible here", "", *cannot, ""]
+    return "\n".join(page)
+
+
+def _read(file: Path) -> dict[str, Any] | None:
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
+
+
+# ---------------------------------------------------------------------- Markdown
+
+
+def _markdown(about: dict[str, Any], outcome: Outcome) -> str:
+    lines = [f"# {about['experiment']}", "", f"{about['purpose']}.", "", _facts(about), ""]
+    if about["quick"]:
+        lines += ["**A quick run: tiny sizes, numbers without meaning.**", ""]
+    lines += [f"- {note}" for note in outcome.notes]
+    for table in outcome.tables:
+        for pivot in table.pivots:
+            lines += ["", f"## {pivot.title}", "", *_pivoted(table, pivot)]
+        lines += ["", f"## {table.title}", "", *_listed(table)]
+    return "\n".join([*lines, ""])
+
+
+def _facts(about: dict[str, Any]) -> str:
+    versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+    seeds = ", ".join(map(str, about["seeds"])) or "none"
+    return f"{about['date']} · {about['seconds']:,.0f} s of work · seeds {seeds} · {about['device']} · {versions}"
+
+
+def _listed(table: Table) -> list[str]:
+    if not table.rows:
+        return ["No rows."]
+    names = [name for name in table.rows[0] if name != "key"]
+    return _grid(names, [[_text(row.get(name)) for name in names] for row in table.rows])
+
+
+def _pivoted(table: Table, pivot: Pivot) -> list[str]:
+    across = list(dict.fromkeys(row[pivot.across] for row in table.rows))
+    down = list(dict.fromkeys(row[pivot.down] for row in table.rows))
+    cells = {(row[pivot.down], row[pivot.across]): _cell(row, pivot) for row in table.rows}
+    rows = [[str(one), *(cells.get((one, other), "") for other in across)] for one in down]
+    return _grid([pivot.down, *map(str, across)], rows)
+
+
+def _cell(row: dict[str, Any], pivot: Pivot) -> str:
+    """Return our number with its spread, and the paper's in brackets."""
+    text, off = _text(row.get(pivot.value)), row.get(pivot.spread)
+    text += f" ± {_text(off)}" if off else ""
+    theirs = row.get(f"paper {pivot.value}")
+    return f"{text} ({_text(theirs)})" if theirs is not None else text
+
+
+def _grid(names: list[str], rows: list[list[str]]) -> list[str]:
+    head = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
+    return [*head, *("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)]
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.2f}" if abs(value) >= 1 or value == 0 else f"{value:.3g}"
+    return str(value)
+
+
+# ---------------------------------------------------------------------- figures
+
+
+def _page(about: dict[str, Any], outcome: Outcome) -> str:
+    """Return all figures under each other; Plotly's code is fetched, so that the page stays small."""
+    parts = []
+    for at, (heading, figure) in enumerate(outcome.figures.items()):
+        drawn = figure.to_html(full_html=False, include_plotlyjs="cdn" if at == 0 else False)
+        parts.append(f"<h2>{html.escape(heading)}</h2>\n{drawn}")
+    warning = "<p><b>A quick run: tiny sizes, numbers without meaning.</b></p>" if about["quick"] else ""
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{about["experiment"]}</title>'
+        "<style>body{font-family:sans-serif;max-width:1100px;margin:2em auto;padding:0 1em}</style></head>\n"
+        f"<body><h1>{html.escape(about['purpose'])}</h1>{warning}\n<p>{html.escape(_facts(about))}</p>\n"
+        f"{chr(10).join(parts)}\n</body></html>\n"
+    )

@@ -1,0 +1,213 @@
+"""The paper's experiments run from end to end on tiny sizes and deliver every row they promise."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.paper import ablations, many_classes, methods, published, recovery, samplers, sensitivity
+from benchmarks.paper.__main__ import EXPERIMENTS, main
+from benchmarks.paper.context import Context
+from benchmarks.paper.data import mniste
+from benchmarks.paper.outcome import Table
+from deem_core import InputError, simulate
+
+
+@pytest.fixture(autouse=True)
+def _without_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stand-ins are always there and small; what is under DEEM_DATA differs from place to place."""
+    monkeypatch.delenv("DEEM_DATA", raising=False)
+
+
+def quick(name: str, results: Path) -> dict[str, Any]:
+    assert main([name, "--quick", "--results", str(results)]) == 0
+    for ending in ("json", "md", "html"):
+        assert (results / "quick" / f"{name}.{ending}").stat().st_size > 500
+    assert not (results / f"{name}.json").exists()
+    return json.loads((results / "quick" / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def tables(told: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """Return name → rows, after looking for numbers that are missing without a word."""
+    found = {}
+    for one in told["tables"]:
+        table = Table(one["name"], one["title"], one["rows"])
+        assert table.rows
+        assert table.without_reason() == []
+        found[table.name] = table.rows
+    return found
+
+
+def assert_all_methods(rows: list[dict[str, Any]], names: tuple[str, ...], sets: int = 1) -> None:
+    keys = {(row["set"], row["key"]) for row in rows}
+    where = {row["set"] for row in rows}
+    assert len(where) == sets
+    assert keys >= {(place, name) for place in where for name in names}
+    for row in rows:
+        assert row["accuracy"] is None or 0 <= row["accuracy"] <= 100
+
+
+def test_recovery_has_every_size_and_way(tmp_path: Path) -> None:
+    told = quick("recovery", tmp_path)
+    rows = tables(told)["recovery"]
+    assert {(row["rows"], row["method"]) for row in rows} == {
+        (n, way) for n in recovery.QUICK_SIZES for way in recovery.WAYS.values()
+    }
+    exact, em = (
+        next(row for row in rows if row["rows"] == 400 and row["method"] == way)
+        for way in (recovery.WAYS["irbm"], recovery.WAYS["ds"])
+    )
+    assert exact["psi error"] == pytest.approx(em["psi error"], abs=0.02)  # Lemma 1: one model, two names
+    assert told["seeds"] == [0]
+    assert {"deem_core", "torch", "python"} <= set(told["versions"])
+    assert told["date"]
+    assert told["device"]
+
+
+def test_many_classes_have_memory_and_time(tmp_path: Path) -> None:
+    rows = tables(quick("many_classes", tmp_path))["many_classes"]
+    assert_all_methods(rows, ("best", "average", *many_classes.METHODS))
+    assert all(row["memory GB"] > 0.05 for row in rows if row["key"] in ("mv", "deem"))
+    assert {row["key"] for row in rows if row["paper accuracy"] is not None} == set(published.IMAGENET)
+
+
+def test_soft_votes_have_pools_and_say_why_soft_deem_is_missing(tmp_path: Path) -> None:
+    rows = tables(quick("soft", tmp_path))["soft"]
+    assert_all_methods(rows, ("best", "average", "mv", "mean_prob", "geo_pool", "log_pool", "deem", "deem_soft"))
+    missing = next(row for row in rows if row["key"] == "deem_soft")
+    assert missing["accuracy"] is None
+    assert "not implemented" in missing["note"]
+
+
+@pytest.mark.slow
+def test_learning_rates_have_a_verdict_for_every_rate_of_two_sets(tmp_path: Path) -> None:
+    rows = tables(quick("learning_rates", tmp_path))["learning_rates"]
+    assert len({row["set"] for row in rows}) == 2
+    assert all(row["verdict"] and row["note"] for row in rows)
+
+
+def test_sensitivity_has_every_mixture_and_no_quality_below_accuracy(tmp_path: Path) -> None:
+    rows = tables(quick("sensitivity", tmp_path))["sensitivity"]
+    steps = sensitivity.QUICK_STEPS
+    assert [(row["good learners added"], row["guessing learners added"]) for row in rows] == [
+        (good, noise) for good in steps for noise in steps
+    ]
+    for row in rows:
+        assert row["accuracy"] <= row["any learner right"] + 1
+        assert row["accuracy quality"] >= row["accuracy"] - 1
+
+
+@pytest.mark.slow
+def test_main_has_every_method_on_every_set(tmp_path: Path) -> None:
+    rows = tables(quick("main", tmp_path))["main"]
+    assert_all_methods(rows, ("best", "average", *methods.METHODS), sets=2)
+    tree = {row["key"]: row for row in rows if row["set"].startswith("tree3k")}
+    assert tree["deem"]["paper accuracy"] == 95.52
+    assert tree["deem"]["paper seconds"] == 16.12
+
+
+@pytest.mark.slow
+def test_experts_have_both_accuracies_and_importance(tmp_path: Path) -> None:
+    found = tables(quick("experts", tmp_path))
+    assert_all_methods(found["experts"], methods.METHODS, sets=4)
+    for row in found["experts"]:
+        if row["accuracy"] is not None:
+            low, high = sorted((row["expert"], row["remaining"]))
+            assert low - 1e-9 <= row["accuracy"] <= high + 1e-9
+    assert [row["key"] for row in found["alone"]] == list(methods.METHODS)
+    assert len(found["importance"]) == 8
+
+
+def test_disentanglement_has_every_layer_given_truth_and_fused(tmp_path: Path) -> None:
+    rows = tables(quick("disentanglement", tmp_path))["disentanglement"]
+    layers = ("input", "after layer 1", "after layer 2")
+    assert [(row["given"], row["layer"]) for row in rows] == [
+        (g, layer) for g in ("truth", "fused") for layer in layers
+    ]
+
+
+def test_many_learners_has_every_method(tmp_path: Path) -> None:
+    told = quick("many_learners", tmp_path)
+    assert_all_methods(tables(told)["many_learners"], ("best", "average", "mv", "lsml", "ds", "ebcc", "hlm", "deem"))
+
+
+def test_samplers_have_acceptance(tmp_path: Path) -> None:
+    rows = tables(quick("samplers", tmp_path))["samplers"]
+    assert len(rows) == 3 * len(samplers.SAMPLERS)
+    assert all(row["acceptance"] == pytest.approx(1) for row in rows if row["sampler"] == "DULA")
+
+
+@pytest.mark.slow
+def test_ablations_have_every_value(tmp_path: Path) -> None:
+    found = tables(quick("ablations", tmp_path))
+    for setting, values in ablations.CHANGES.items():
+        assert [row[setting] for row in found[setting]] == list(values)
+
+
+def test_finished_units_are_not_done_again_unless_asked(tmp_path: Path) -> None:
+    votes = simulate.make("condind", 50, 0).votes
+    done: list[int] = []
+
+    def make() -> dict[str, Any]:
+        done.append(1)
+        return {"array": np.arange(3), "nothing": float("nan")}
+
+    for again, times in ((False, 1), (False, 1), (True, 2)):
+        context = Context(quick=True, results=tmp_path, again=again)
+        assert context.unit("set-method-0", votes, {"seed": 0}, make) == {"array": [0, 1, 2], "nothing": None}
+        assert len(done) == times
+    Context(quick=True, results=tmp_path).unit("set-method-0", votes, {"seed": 1}, make)
+    Context(quick=True, results=tmp_path).unit("set-method-0", votes.select_rows(slice(40)), {"seed": 0}, make)
+    assert len(done) == 4  # other settings and other votes are other units
+
+
+def test_overview_tells_full_from_quick_from_missing(tmp_path: Path) -> None:
+    about = {"date": "2000-01-01", "seconds": 3.0, "seeds": [0], "device": "Processor"}
+    (tmp_path / "quick").mkdir()
+    (tmp_path / "main.json").write_text(json.dumps(about), encoding="utf-8")
+    (tmp_path / "quick" / "soft.json").write_text(json.dumps(about), encoding="utf-8")
+    assert main(["overview", "--results", str(tmp_path)]) == 0
+    lines = {
+        line.split("|")[1].strip(): line
+        for line in (tmp_path / "README.md").read_text("utf-8").splitlines()
+        if line.startswith("| ")
+    }
+    assert set(EXPERIMENTS) <= set(lines)
+    assert "[table](main.md)" in lines["main"]
+    assert "only quick" in lines["soft"]
+    assert "not yet" in lines["recovery"]
+
+
+def test_a_missing_number_needs_a_note() -> None:
+    whole = {"set": "a", "accuracy": 1.0, "sd": None, "paper accuracy": None, "note": ""}
+    silent, said = {**whole, "accuracy": None}, {**whole, "accuracy": None, "note": "Why."}
+    assert Table("t", "T", [whole, silent, said]).without_reason() == [silent]
+
+
+def test_a_method_that_fails_is_a_row_with_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise InputError("It does not serve.")
+
+    monkeypatch.setattr(methods, "aggregate", refuse)
+    context = Context(quick=True, results=tmp_path)
+    row = methods.method_row(context, mniste(context), "ds")
+    assert row["accuracy"] is None
+    assert row["note"] == "It does not serve."
+
+
+def test_mixtures_keep_one_learner_of_each_family_and_add_in_turn() -> None:
+    base = mniste(Context(quick=True)).votes
+    made = sensitivity.mixture(base, 2, 1)
+    assert made.learners == ("dt_1", "gnb_1", "mlp_1", "dt_2", "gnb_2", "guess_1")
+    np.testing.assert_array_equal(made.codes[:, 1], base.codes[:, 5])
+
+
+def test_accuracy_of_classes_adds_up_to_that_of_all() -> None:
+    votes = simulate.make("condind", 200, 0).votes
+    right, rows = methods.right_by_class(votes, votes.majority_vote.codes)
+    assert sum(rows) == 200
+    assert sum(right) == int((votes.majority_vote.codes == votes.truth).sum())
