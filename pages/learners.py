@@ -1,8 +1,6 @@
 """Learners: whom does it trust? Influence overall and by class, confusion, and why a row got its label."""
 
-import numpy as np
 import streamlit as st
-from plotly.graph_objects import Figure
 
 from deem_core import figures
 from deem_core.runs import Run
@@ -44,7 +42,7 @@ def influence(found: inspections.Inspection, training: Run) -> None:
         figure = influence_of_classes(importance, training)
     elif rows == CHANGED and found.changed is not None and found.unchanged is not None:
         importance, spread = found.changed, found.changed.restart_spread
-        looks = WHISKERS if np.isfinite(spread).any() else ""
+        looks = WHISKERS if inspections.has_spread(importance) else ""
         figure = figures.influence_panels(
             importance.overall,
             found.unchanged.overall,
@@ -56,7 +54,7 @@ def influence(found: inspections.Inspection, training: Run) -> None:
             theme=widgets.theme(),
         )
     else:
-        looks = WHISKERS if np.isfinite(importance.restart_spread).any() else ""
+        looks = WHISKERS if inspections.has_spread(importance) else ""
         looks += " Grey: what chance alone may show." if importance.noise.any() else ""
         figure = figures.influence_bars(
             importance.subjects,
@@ -89,7 +87,7 @@ def influence(found: inspections.Inspection, training: Run) -> None:
         st.caption("The same when the votes of the whole group are shuffled together.")
 
 
-def influence_of_classes(importance: inspections.Importance, training: Run) -> Figure:
+def influence_of_classes(importance: inspections.Importance, training: Run) -> figures.Figure:
     """Return the influence on rows of some classes beside that on the others."""
     classes = st.multiselect(
         "Classes",
@@ -112,7 +110,7 @@ def influence_of_classes(importance: inspections.Importance, training: Run) -> F
 
 def see_confusion(importance: inspections.Importance, key: str) -> None:
     """Turn to the confusion of the learner whose bar was clicked."""
-    learner = inspections.clicked(st.session_state["influence_chart"], importance)
+    learner = inspections.clicked(state.value("influence_chart"), importance)
     if learner is not None:
         state.set_value(key, learner)
         state.set_value(TABS, CONFUSION)

@@ -74,6 +74,11 @@ def clicked(selection: Mapping[str, Any], importance: Importance) -> str | None:
     return names.get(points[0].get("y")) if points else None
 
 
+def has_spread(importance: Importance) -> bool:
+    """Return whether restarts tell how far importance varies from training to training."""
+    return bool(np.isfinite(importance.restart_spread).any())
+
+
 def experts_in_words(importance: Importance, most: int = 6) -> list[str]:
     """Return who stands out for which class, in words."""
     return [

@@ -135,9 +135,10 @@ def watch(runs: Sequence[Run], draw: Callable[[Sequence[tuple[Run, State]]], Non
     @st.fragment(run_every=POLL_SECONDS if active else None)
     def fragment() -> None:
         known = [(run, run.state()) for run in runs]
-        draw(known)
+        # Before anything is drawn: a button of a drawing that is replaced at once would not feel a click.
         if {run.id for run, now in known if now.active} != active or _chosen() != chosen:
             st.rerun()
+        draw(known)
 
     fragment()
 

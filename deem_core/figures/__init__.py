@@ -1,5 +1,7 @@
 """Figures: numbers in, Plotly pictures out, for a light and a dark background."""
 
+from plotly.graph_objects import Figure
+
 from deem_core.figures.agreement import agreement_heatmap, agreement_histogram
 from deem_core.figures.confidence_curves import recovery_scatter, reliability_curve_figure, selective_accuracy_curve
 from deem_core.figures.confusion import confusion_matrix, confusion_pair
@@ -20,6 +22,7 @@ from deem_core.figures.why import why_bars
 
 __all__ = [
     "Curve",
+    "Figure",
     "accuracy_bars",
     "accuracy_intervals",
     "agreement_heatmap",

@@ -65,6 +65,7 @@ def open_tab(page: Page, run: Run, tab: str) -> None:
 
 def download(page: Page, button: str) -> tuple[str, bytes]:
     """Press a button and return the name and the contents of the file that comes."""
+    expect_calm(page)  # a button that is being drawn anew does not feel a click
     with page.expect_download(timeout=WORKER) as coming:
         page.get_by_role("button", name=button, exact=True).click()
     return coming.value.suggested_filename, Path(coming.value.path()).read_bytes()
