@@ -30,10 +30,12 @@ app: for-app ## Start the app and print its address; options: make app ARGS="--s
 	@exec $(PY) -m streamlit run app.py $(ARGS)
 
 test: for-dev chromium checks ## Run the linters, the type checker and every test that is not slow
-	$(PY) -m pytest -m "not slow" -n auto --dist loadfile $(ARGS)
+	$(PY) -m pytest -m "not slow and not browser" -n auto --dist loadfile $(ARGS) || [ $$? -eq 5 ]
+	$(PY) -m pytest -m "not slow and browser" $(ARGS) || [ $$? -eq 5 ]  # one at a time: they watch real trainings
 
 test-slow: for-dev chromium checks ## Run all that and the slow tests too
-	$(PY) -m pytest -n auto --dist loadfile $(ARGS)
+	$(PY) -m pytest -m "not browser" -n auto --dist loadfile $(ARGS) || [ $$? -eq 5 ]
+	$(PY) -m pytest -m browser $(ARGS) || [ $$? -eq 5 ]
 
 lint: for-dev checks ## Run only the linters and the type checker
 

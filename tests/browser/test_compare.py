@@ -26,7 +26,7 @@ def open_compared(page: Page, run: Run) -> None:
     expect_calm(page)
 
 
-@pytest.mark.parametrize("page", ["light", "dark"], indirect=True)
+@pytest.mark.parametrize("page", ["light", pytest.param("dark", marks=pytest.mark.slow)], indirect=True)
 def test_methods_are_ranked_with_a_conclusion_and_every_tab_opens(page: Page, compared: Run) -> None:
     open_compared(page, compared)
     expect(page.get_by_text("DEEM was not among the methods.")).to_be_visible()
@@ -48,6 +48,7 @@ def test_the_table_can_be_taken_home(page: Page, compared: Run) -> None:
     assert lines[0].startswith("method,accuracy,95 % interval")
 
 
+@pytest.mark.slow
 def test_the_page_fits_a_telephone(page: Page, compared: Run) -> None:
     page.set_viewport_size({"width": 420, "height": 900})
     open_compared(page, compared)

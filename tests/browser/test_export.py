@@ -220,6 +220,7 @@ def test_the_report_opens_without_a_network_and_without_a_complaint(
     context.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["dark"], indirect=True)
 def test_every_tab_fits_a_telephone(page: Page, trained: Run) -> None:
     page.set_viewport_size({"width": 420, "height": 900})

@@ -44,7 +44,7 @@ def test_an_unknown_link_is_told_calmly(page: Page) -> None:
     expect_calm(page)
 
 
-@pytest.mark.parametrize("page", ["light", "dark"], indirect=True)
+@pytest.mark.parametrize("page", ["light", pytest.param("dark", marks=pytest.mark.slow)], indirect=True)
 def test_pictures_follow_the_theme(page: Page, request: pytest.FixtureRequest) -> None:
     page.goto("/")
     page.locator(".st-key-open_sample_experts_wide button:visible").click()
@@ -56,6 +56,7 @@ def test_pictures_follow_the_theme(page: Page, request: pytest.FixtureRequest) -
     assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 21, 30)"}[theme]
 
 
+@pytest.mark.slow
 def test_a_telephone_does_not_scroll_sideways(page: Page) -> None:
     page.set_viewport_size({"width": 420, "height": 900})
     page.goto("/")

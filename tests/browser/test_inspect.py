@@ -30,7 +30,7 @@ def expect_chart(page: Page, key: str) -> None:
     expect_calm(page)
 
 
-@pytest.mark.parametrize("page", ["light", "dark"], indirect=True)
+@pytest.mark.parametrize("page", ["light", pytest.param("dark", marks=pytest.mark.slow)], indirect=True)
 def test_every_tab_of_learners_shows_its_picture(page: Page, training: Run) -> None:
     page.goto(address("learners", training))
     expect_chart(page, "influence_chart")
@@ -78,7 +78,7 @@ def test_a_marked_row_and_a_typed_one_are_explained(page: Page, training: Run) -
     expect_chart(page, "why_chart")
 
 
-@pytest.mark.parametrize("page", ["light", "dark"], indirect=True)
+@pytest.mark.parametrize("page", ["light", pytest.param("dark", marks=pytest.mark.slow)], indirect=True)
 def test_every_tab_of_dependence_shows_its_picture_and_its_pairs_can_be_taken_home(page: Page, training: Run) -> None:
     page.goto(address("dependence", training))
     expect_chart(page, "dependence_chart")
@@ -95,6 +95,7 @@ def test_every_tab_of_dependence_shows_its_picture_and_its_pairs_can_be_taken_ho
     expect_calm(page)
 
 
+@pytest.mark.slow
 def test_the_pages_fit_a_telephone(page: Page, training: Run) -> None:
     page.set_viewport_size({"width": 420, "height": 900})
     for name, key in (("learners", "influence_chart"), ("dependence", "dependence_chart")):

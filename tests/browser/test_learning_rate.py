@@ -139,7 +139,8 @@ def test_curves_are_taken_home_as_csv(page: Page, swept: Run) -> None:
     assert len(lines) > 4 * 40
 
 
-@pytest.mark.parametrize("page", ["light", "dark"], indirect=True)
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["light", pytest.param("dark", marks=pytest.mark.slow)], indirect=True)
 def test_the_page_fits_a_telephone(page: Page, swept: Run) -> None:
     page.set_viewport_size({"width": 420, "height": 900})
     page.goto(link(swept))
