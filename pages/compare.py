@@ -6,7 +6,7 @@ import streamlit as st
 
 from deem_core import figures
 from deem_core.runs import Run, State
-from studio import boot, comparisons, datasets, errors, inspecting, jobs, results, state, text, widgets
+from studio import boot, comparisons, datasets, errors, framing, inspecting, jobs, results, state, text, widgets
 
 boot.guard(__file__)
 
@@ -242,20 +242,15 @@ def disputed(opened: datasets.Opened, run: Run, found: comparisons.Comparison) -
 
 
 def page() -> None:
-    badges = widgets.header("Compare", "Is it worth it?")
-    opened = None
-    with errors.shown():
-        opened = datasets.current()
-    widgets.complaint()
-    if opened is None:
-        widgets.empty_state(
-            ":material/balance:",
-            "No data yet",
-            "Every method of the paper runs here on the same votes: bring a file first.",
-            "Bring data",
-            "data",
-        )
+    head = framing.with_data(
+        "Compare",
+        "Is it worth it?",
+        ":material/balance:",
+        "Every method of the paper runs here on the same votes: bring a file first.",
+    )
+    if head is None:
         return
+    badges, opened = head
     with badges:
         widgets.truth_badge(opened.facts.n_truth)
     run = jobs.of_page(state.COMPARISON, opened.dataset.id, "compare")

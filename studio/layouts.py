@@ -54,6 +54,3 @@ LAYOUTS = {
         ),
     )
 }
-
-COMMAND = "python -m deem_core describe your.csv\npython -m deem_core fuse your.csv -o fused.csv"
-"""What reads a file of one's own."""

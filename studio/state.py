@@ -39,7 +39,6 @@ ADDRESS = (DATA, RUN, SWEEP, COMPARISON, RATE)
 # Widgets and containers; Streamlit also makes CSS classes of them (``st-key-…``).
 SAMPLES = "samples"
 OPEN_SAMPLE = "open_sample_"
-DOWNLOAD = "download_"
 
 
 def sync() -> None:

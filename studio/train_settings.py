@@ -133,12 +133,8 @@ def _advanced(method: str, usual: Settings) -> dict[str, Any]:
         "momentum": grid.number_input(
             "Momentum", 0.0, 0.99, 0.0, key=_key("momentum"), persist_state="session", help=_help("momentum")
         ),
-        "l1": grid.number_input(
-            "L1", 0.0, 100.0, 0.0, format="%g", key=_key("l1"), persist_state="session", help=_help("l1")
-        ),
-        "l2": grid.number_input(
-            "L2", 0.0, 100.0, 0.0, format="%g", key=_key("l2"), persist_state="session", help=_help("l2")
-        ),
+        "l1": _penalty(grid, "l1"),
+        "l2": _penalty(grid, "l2"),
         "init_scale": _float(grid, "init_scale", "Initial scale", f"{settled.init_scale:.3g}"),
         "near_copies": _choice(grid, "near_copies", "Near-copies"),
     }

@@ -112,20 +112,6 @@ def report(reading: Report) -> None:
         st.caption(f"{sentence[:1].upper()}{sentence[1:]}.")
 
 
-def bring_into_view(key: str) -> None:
-    """Scroll to a container that lies far down, as opened samples do on a telephone."""
-    st.html(
-        f"""<script>
-        const target = document.querySelector(".st-key-{key}");
-        if (target && target.getBoundingClientRect().top > 0.7 * window.innerHeight) {{
-          target.style.scrollMarginTop = "4rem";
-          target.scrollIntoView({{ block: "start", behavior: "smooth" }});
-        }}
-        </script>""",
-        unsafe_allow_javascript=True,
-    )
-
-
 def chart(
     figure: Any,
     key: str,
