@@ -19,6 +19,7 @@ CHANGES: dict[str, tuple[Any, ...]] = {
     "sampler_steps": (1, 2, 5, 10, 20),
 }
 MOST_ROWS = 10_000
+RUNS = 3
 SINGLE = {"restarts": 1}
 LAYERED = {"n_layers": 1}  # all but the depth itself are tried with one layer, also where few rows would mean none
 
@@ -32,7 +33,7 @@ def run(context: Context) -> Outcome:
         for source in sources:
             for value in values:
                 asked = {**LAYERED, **SINGLE, setting: value}
-                units = [trained(context, source, seed, **asked) for seed in context.seeds()]
+                units = [trained(context, source, seed, **asked) for seed in context.seeds(RUNS)]
                 rows.append({"set": source.name, setting: value, **trained_row(units)})
         pivot = Pivot(f"{setting}: accuracy in per cent", setting, "set", "accuracy", "sd")
         tables.append(Table(setting, f"{setting}: all numbers", rows, (pivot,)))

@@ -16,6 +16,7 @@ from deem_core.diagnostics.importance import importance
 from deem_core.figures import influence_panels
 
 HOWS = ("permuted", "withheld")
+RUNS = 3
 
 
 def run(context: Context) -> Outcome:
@@ -23,7 +24,7 @@ def run(context: Context) -> Outcome:
     sources = expert_sets(context)
     rows, weights, figures = [], [], {}
     for source in sources:
-        rows += [_beside_paper(method_row(context, source, method), source) for method in METHODS]
+        rows += [_beside_paper(method_row(context, source, method, runs=RUNS), source) for method in METHODS]
         found = _importance(context, source)
         for how, told in found.items():
             weights.append(_weight_row(source, how, told))
@@ -70,7 +71,7 @@ def _beside_paper(row: dict[str, Any], source: Source) -> dict[str, Any]:
 
 def _alone_row(context: Context, source: Source, method: str) -> dict[str, Any]:
     """Return the accuracy on each class that one learner is the only expert on."""
-    units = method_units(context, source, method)
+    units = method_units(context, source, method, runs=RUNS)
     ran = [unit for unit in units if unit["right"] is not None]
     nothing = ((None, None), (None, None))
     printed = published.ALONE.get(method, nothing) if source.paper else nothing

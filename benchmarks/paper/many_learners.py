@@ -11,13 +11,14 @@ from benchmarks.paper.drawing import grouped_points
 from benchmarks.paper.methods import table_rows
 from benchmarks.paper.outcome import Outcome, Table
 
+RUNS = 3
 METHODS = ("mv", "lsml", "ds", "ebcc", "hlm", "la2", "irbm", "irbm_cd", "deem")
 
 
 def run(context: Context) -> Outcome:
     """Run all methods of the paper's table on the extended set."""
     source = hundred(context)
-    rows = [_beside_paper(row, source) for row in table_rows(context, source, METHODS)]
+    rows = [_beside_paper(row, source) for row in table_rows(context, source, METHODS, runs=RUNS)]
     notes = [
         f"{source.name}: {source.about}; {source.votes.n_rows:,} rows.",
         "Read from the paper's one sentence: 8 variations of each of 11 learners, in each of which a tenth of the "

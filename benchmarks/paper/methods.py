@@ -45,19 +45,15 @@ def table_rows(
     methods: Sequence[str] = METHODS,
     *,
     runs: int = 5,
-    own_process: bool = False,
 ) -> list[dict[str, Any]]:
     """Return a row per method, the best and the average learner first; accuracies in per cent."""
-    return [
-        *reference_rows(source),
-        *(method_row(context, source, method, runs=runs, own_process=own_process) for method in methods),
-    ]
+    return [*reference_rows(source), *(method_row(context, source, method, runs=runs) for method in methods)]
 
 
 def reference_rows(source: Source) -> list[dict[str, Any]]:
     """Return the best and the average learner, which only truth can name."""
     found = 100 * np.asarray(describe(source.votes).learner_accuracy)
-    rest = {"runs": 0, "seconds": None, "seconds sd": None, "memory GB": None}
+    rest = {"runs": 0, **dict.fromkeys(("seconds", "seconds sd", "cpu seconds", "memory GB"))}
     best = {"accuracy": float(found.max()), "sd": None}
     average = {"accuracy": float(found.mean()), "sd": float(found.std())}
     idle = "Known by the truth: nothing runs."
@@ -68,11 +64,12 @@ def reference_rows(source: Source) -> list[dict[str, Any]]:
     ]
 
 
-def method_row(
-    context: Context, source: Source, method: str, *, runs: int = 5, own_process: bool = False
-) -> dict[str, Any]:
-    """Return the row of one method, with accuracy on the expert classes and on the rest where there are experts."""
-    units = method_units(context, source, method, runs=runs, own_process=own_process)
+def method_row(context: Context, source: Source, method: str, *, runs: int = 5, **how: Any) -> dict[str, Any]:
+    """Return the row of one method, with accuracy on the expert classes and on the rest where there are experts.
+
+    ``how`` goes to `method_units`.
+    """
+    units = method_units(context, source, method, runs=runs, **how)
     ran = [unit for unit in units if unit["right"] is not None]
     row: dict[str, Any] = {"set": source.name, "method": title(method), "key": method}
     whole = [accuracy_on(unit) for unit in ran]
@@ -85,7 +82,7 @@ def method_row(
             row |= {name: mean(part), f"{name} sd": spread(part)}
     seconds = [unit["seconds"] for unit in ran]
     memory = [unit["memory"] for unit in ran if unit["memory"] is not None]
-    row |= {"seconds": mean(seconds), "seconds sd": spread(seconds)}
+    row |= {"seconds": mean(seconds), "seconds sd": spread(seconds), "cpu seconds": mean([one["cpu"] for one in ran])}
     row |= {"memory GB": max(memory) / 1e9 if memory else None}
     cut = f"Cut after {context.budget:g} s." if any(unit["cut"] for unit in ran) else ""
     lost = sum(unit["fallback"] for unit in ran)
@@ -94,13 +91,23 @@ def method_row(
 
 
 def method_units(
-    context: Context, source: Source, method: str, *, runs: int = 5, own_process: bool = False
+    context: Context,
+    source: Source,
+    method: str,
+    *,
+    runs: int = 5,
+    own_process: bool = False,
+    training: dict[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
-    """Return the runs of one method, one for each seed, or one where seeds do not matter."""
+    """Return the runs of one method, one for each seed, or one where seeds do not matter.
+
+    ``training`` are settings of DEEM and the contrastive iRBM beside those of the context.
+    """
     seeds = context.seeds(runs) if entry(method).stochastic else [0]
     made = []
     for seed in seeds:
-        asked = {"method": method, "seed": seed, "budget": context.budget, "training": context.training}
+        asked = {"method": method, "seed": seed, "budget": context.budget}
+        asked["training"] = {**(training or {}), **context.training}
         alone = own_process and not context.quick  # a process takes seconds to start, which quick runs do not have
         settings = {**asked, "own_process": alone}
 
@@ -113,7 +120,7 @@ def method_units(
 
 def run_method(votes: Votes, asked: dict[str, Any]) -> dict[str, Any]:
     """Run one method once and score it; the truth is taken away first."""
-    bare, begun, why_not = votes.without_truth(), time.perf_counter(), ""
+    bare, begun, cpu_begun, why_not = votes.without_truth(), time.perf_counter(), time.process_time(), ""
     labels, cut, fallback = None, False, False
     try:
         if asked["method"] in ("deem", "irbm_cd"):
@@ -129,15 +136,10 @@ def run_method(votes: Votes, asked: dict[str, Any]) -> dict[str, Any]:
         why_not = f"Has no answer before its end, which is more than {asked['budget']:g} s away."
     except DeemError as error:
         why_not = str(error)
-    seconds = time.perf_counter() - begun
-    told = _told(votes, labels, seconds=seconds, why_not=why_not, memory=peak_bytes())
-    return {**told, "cut": cut, "fallback": fallback}
-
-
-def _told(votes: Votes, labels: Any, *, seconds: float, why_not: str, memory: int | None) -> dict[str, Any]:
+    seconds, cpu = time.perf_counter() - begun, time.process_time() - cpu_begun
     right, rows = (None, None) if labels is None else right_by_class(votes, labels)
-    told = {"right": right, "rows": rows, "seconds": seconds, "memory": memory, "why_not": why_not}
-    return {**told, "cut": False, "fallback": False}
+    told = {"right": right, "rows": rows, "seconds": seconds, "cpu": cpu, "memory": peak_bytes()}
+    return {**told, "why_not": why_not, "cut": cut, "fallback": fallback}
 
 
 def right_by_class(votes: Votes, labels: Any) -> tuple[list[int], list[int]]:
@@ -158,10 +160,9 @@ def accuracy_on(unit: dict[str, Any], classes: Sequence[int] | None = None) -> f
 
 def _in_own_process(votes: Votes, asked: dict[str, Any]) -> dict[str, Any]:
     """Run a method in a fresh process, so that its peak of memory is its own (and that of the libraries)."""
-    begun = time.perf_counter()
     try:
         with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
             return pool.submit(run_method, votes, asked).result()
     except BrokenProcessPool:
         why_not = "The system ended its process, most likely for want of memory."
-    return _told(votes, None, seconds=time.perf_counter() - begun, why_not=why_not, memory=None)
+    return {"right": None, "why_not": why_not}

@@ -32,6 +32,7 @@ def trained_row(units: list[Any]) -> dict[str, Any]:
         "sd": spread(right),
         "runs": len(ran),
         "seconds": mean(seconds),
+        "cpu seconds": mean([unit["cpu"] for unit in ran]),
         "acceptance": mean([unit["acceptance"] for unit in ran if unit["acceptance"] is not None]),
         "moved": mean([unit["moved"] for unit in ran if unit["moved"] is not None]),
         "note": joined([said, *(unit["why_not"] for unit in units)]),
@@ -39,19 +40,20 @@ def trained_row(units: list[Any]) -> dict[str, Any]:
 
 
 def _train(source: Source, asked: dict[str, Any]) -> dict[str, Any]:
-    bare, begun = source.votes.without_truth(), time.perf_counter()
+    bare, begun, cpu_begun = source.votes.without_truth(), time.perf_counter(), time.process_time()
     try:
         model = DEEM(**asked).fit(bare)
     except DeemError as error:
         return {"right": None, "why_not": str(error)}
     labels = model.fuse_codes(bare.codes).argmax(axis=1)
-    seconds = time.perf_counter() - begun
+    seconds, cpu = time.perf_counter() - begun, time.process_time() - cpu_begun
     truth = source.votes.truth
     assert truth is not None  # noqa: S101  # every source has it
     hit = (source.votes.codes == truth[:, None]).any(axis=1)
     return {
         "right": 100 * accuracy(labels, truth),
         "seconds": seconds,
+        "cpu": cpu,
         "fallback": model.fallback_,
         "acceptance": _mean_of(model, "acceptance"),
         "moved": _mean_of(model, "moved"),

@@ -14,20 +14,24 @@ import deem_core
 from benchmarks.paper.context import Context
 from benchmarks.paper.data import UNREPRODUCIBLE
 from benchmarks.paper.outcome import Outcome, Pivot, Table
+from benchmarks.paper.pictures import photograph
 from deem_core.devices import cores, devices
+from deem_core.figures.html import plotly_code
 from deem_core.files import whole_file, write_json
 
 LIBRARIES = ("torch", "numpy", "scipy", "scikit-learn", "plotly")
 
 
 def write(name: str, purpose: str, outcome: Outcome, context: Context) -> None:
-    """Write NAME.json, NAME.md and NAME.html."""
+    """Write NAME.json, NAME.html with all figures, and NAME.md with pictures of them unless the run is quick."""
     context.folder.mkdir(parents=True, exist_ok=True)
     about = {"experiment": name, "purpose": purpose, **circumstances(context)}
     tables = [{"name": table.name, "title": table.title, "rows": table.rows} for table in outcome.tables]
     write_json({**about, "notes": outcome.notes, "tables": tables}, context.folder / f"{name}.json")
-    write_text(_markdown(about, outcome), context.folder / f"{name}.md")
-    write_text(_page(about, outcome), context.folder / f"{name}.html")
+    page = context.folder / f"{name}.html"
+    write_text(_page(about, outcome), page)
+    pictures = [] if context.quick else photograph(page)
+    write_text(_markdown(about, outcome, pictures), context.folder / f"{name}.md")
 
 
 def circumstances(context: Context) -> dict[str, Any]:
@@ -55,18 +59,34 @@ def overview(results: Path, experiments: dict[str, str]) -> str:
     for name, purpose in experiments.items():
         full, quick = (_read(folder / f"{name}.json") for folder in (results, results / "quick"))
         told = full or quick
-        state = f"full: [table]({name}.md), [figures]({name}.html)" if full else "only quick" if quick else "not yet"
+        state = f"full: [tables and figures]({name}.md)" if full else "only quick" if quick else "not yet"
         seeds = ", ".join(map(str, told["seeds"])) or "none" if told else ""
         facts = [told["date"], f"{told['seconds']:,.0f}", seeds, told["device"]] if told else [""] * 4
         lines.append(f"| {name} | {purpose} | {state} | {' | '.join(facts)} |")
+    whole = [told for name in experiments if (told := _read(results / f"{name}.json"))]
+    total = sum(told["seconds"] for told in whole) / 3600
+    done = f"{len(whole)} of {len(experiments)} experiments ran in full; their work took {total:.1f} hours."
     cannot = [f"- **{what}**: {why}." for what, why in UNREPRODUCIBLE.items()]
     intro = (
         "Made by `python -m benchmarks.paper NAME` (`all` for everything; `--quick` for a trial in seconds, whose "
-        "numbers mean nothing and stay in `quick/`). Figures load Plotly from its public address. Every table says "
+        "numbers mean nothing and stay in `quick/`); interactive figures are in NAME.html then. Every table says "
         "which data it used: sets under `DEEM_DATA`, draws of the paper's simulations, or a named stand-in. The paper "
         "scores on the rows it trains on, and so does this; truth is used for scoring only."
     )
-    page = ["# The paper's experiments", "", intro, "", *lines, "", "## Not reproducible here", "", *cannot, ""]
+    page = [
+        "# The paper's experiments",
+        "",
+        intro,
+        "",
+        done,
+        "",
+        *lines,
+        "",
+        "## Not reproducible here",
+        "",
+        *cannot,
+        "",
+    ]
     return "\n".join(page)
 
 
@@ -77,7 +97,7 @@ def _read(file: Path) -> dict[str, Any] | None:
 # ---------------------------------------------------------------------- Markdown
 
 
-def _markdown(about: dict[str, Any], outcome: Outcome) -> str:
+def _markdown(about: dict[str, Any], outcome: Outcome, pictures: list[Path]) -> str:
     lines = [f"# {about['experiment']}", "", f"{about['purpose']}.", "", _facts(about), ""]
     if about["quick"]:
         lines += ["**A quick run: tiny sizes, numbers without meaning.**", ""]
@@ -86,6 +106,8 @@ def _markdown(about: dict[str, Any], outcome: Outcome) -> str:
         for pivot in table.pivots:
             lines += ["", f"## {pivot.title}", "", *_pivoted(table, pivot)]
         lines += ["", f"## {table.title}", "", *_listed(table)]
+    for heading, picture in zip(outcome.figures, pictures, strict=False):
+        lines += ["", f"## {heading}", "", f"![{heading}]({picture.name})"]
     return "\n".join([*lines, ""])
 
 
@@ -135,15 +157,16 @@ def _text(value: Any) -> str:
 
 
 def _page(about: dict[str, Any], outcome: Outcome) -> str:
-    """Return all figures under each other; Plotly's code is fetched, so that the page stays small."""
-    parts = []
-    for at, (heading, figure) in enumerate(outcome.figures.items()):
-        drawn = figure.to_html(full_html=False, include_plotlyjs="cdn" if at == 0 else False)
-        parts.append(f"<h2>{html.escape(heading)}</h2>\n{drawn}")
+    """Return all figures under each other, with Plotly's code, so that the page needs no network."""
+    parts = [
+        f"<h2>{html.escape(heading)}</h2>\n{figure.to_html(full_html=False, include_plotlyjs=False)}"
+        for heading, figure in outcome.figures.items()
+    ]
     warning = "<p><b>A quick run: tiny sizes, numbers without meaning.</b></p>" if about["quick"] else ""
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{about["experiment"]}</title>'
-        "<style>body{font-family:sans-serif;max-width:1100px;margin:2em auto;padding:0 1em}</style></head>\n"
+        "<style>body{font-family:sans-serif;max-width:1100px;margin:2em auto;padding:0 1em}</style>"
+        f"<script>{plotly_code()}</script></head>\n"
         f"<body><h1>{html.escape(about['purpose'])}</h1>{warning}\n<p>{html.escape(_facts(about))}</p>\n"
         f"{chr(10).join(parts)}\n</body></html>\n"
     )

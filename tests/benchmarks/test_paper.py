@@ -14,6 +14,7 @@ from benchmarks.paper.__main__ import EXPERIMENTS, main
 from benchmarks.paper.context import Context
 from benchmarks.paper.data import mniste
 from benchmarks.paper.outcome import Table
+from benchmarks.paper.pictures import photograph
 from deem_core import InputError, simulate
 
 
@@ -148,6 +149,15 @@ def test_ablations_have_every_value(tmp_path: Path) -> None:
         assert [row[setting] for row in found[setting]] == list(values)
 
 
+@pytest.mark.browser
+def test_every_figure_of_a_page_becomes_a_picture(tmp_path: Path) -> None:
+    quick("samplers", tmp_path)
+    page = tmp_path / "quick" / "samplers.html"
+    made = photograph(page)
+    assert len(made) == 3
+    assert all(path.read_bytes().startswith(b"\x89PNG") and path.stat().st_size > 5_000 for path in made)
+
+
 def test_finished_units_are_not_done_again_unless_asked(tmp_path: Path) -> None:
     votes = simulate.make("condind", 50, 0).votes
     done: list[int] = []
@@ -177,7 +187,7 @@ def test_overview_tells_full_from_quick_from_missing(tmp_path: Path) -> None:
         if line.startswith("| ")
     }
     assert set(EXPERIMENTS) <= set(lines)
-    assert "[table](main.md)" in lines["main"]
+    assert "(main.md)" in lines["main"]
     assert "only quick" in lines["soft"]
     assert "not yet" in lines["recovery"]
 
