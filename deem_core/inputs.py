@@ -45,7 +45,8 @@ class Recoded:
         if self.unknown:
             names = ", ".join(repr(label) for label in list(self.unknown)[:5])
             total = sum(self.unknown.values())
-            said.append(f"{total:,} votes for labels unknown in training ({names}) count as not cast.")
+            counted = f"{total:,} votes for labels" if total > 1 else "A vote for a label"
+            said.append(f"{counted} unknown in training ({names}) {'count' if total > 1 else 'counts'} as not cast.")
         if self.absent:
             said.append(f"No votes from {', '.join(self.absent)}; they count as not cast.")
         if self.extra:

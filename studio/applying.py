@@ -92,8 +92,9 @@ def _taken(name: str, file: Any, model: ModelFile, readings: Sequence[Mapping[st
     """Keep a file that can be read and has learners in common with the model; one that was there before stays."""
     kept = workspace()
     before = {dataset.id for dataset in kept.datasets()}
+    classes = [str(label) for label in model.classes]
     for at, reading in enumerate(readings):
-        dataset = kept.add_dataset(name, file, reading=reading)
+        dataset = kept.add_dataset(name, file, reading={**reading, "classes": classes})
         try:
             recode(kept.read(dataset).votes, model.learners, model.classes)
         except Exception as error:

@@ -143,7 +143,7 @@ def _apply(options: argparse.Namespace) -> None:
     _check_export(options)
     check_outputs([options.output, options.json], inputs=[options.model, options.file, options.truth_file])
     model: DEEM = load(options.model, {"DEEM": DEEM, "IRBM": IRBM})
-    reading = read_file(options)
+    reading = read_file(options, [str(label) for label in model.classes_.tolist()])
     votes, sentences = in_terms_of(model, reading.votes)
     posterior = model.fuse_codes(votes.codes)
     reading = replace(reading, votes=votes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from deem_core import readers
@@ -63,8 +63,8 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_file(options: argparse.Namespace) -> Reading:
-    """Read the file named on the command line."""
+def read_file(options: argparse.Namespace, classes: Sequence[str] = ()) -> Reading:
+    """Read the file named on the command line; ``classes`` are those of a model it is read for."""
     return readers.read(
         options.file,
         layout=options.layout,
@@ -78,6 +78,7 @@ def read_file(options: argparse.Namespace) -> Reading:
         label=options.label,
         delimiter=options.delimiter,
         encoding=options.encoding,
+        classes=classes,
     )
 
 

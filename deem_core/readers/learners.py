@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,19 @@ def split_by_overlap(label_counts: Mapping[str, Mapping[str, int]]) -> tuple[lis
     learners = [name for name, speaks in zip(names, spoken, strict=True) if speaks]
     others = {name: float(shares[column_of[at]]) for at, name in enumerate(names) if not spoken[at]}
     return learners, others
+
+
+def split_by_vocabulary(
+    label_counts: Mapping[str, Mapping[str, int]], labels: Iterable[str]
+) -> tuple[list[str], dict[str, float]]:
+    """Do the same where the learners' labels are known."""
+    known = set(labels)
+    shares = {
+        name: sum(count for label, count in tally.items() if label in known) / max(sum(tally.values()), 1)
+        for name, tally in label_counts.items()
+    }
+    learners = [name for name, share in shares.items() if share >= MIN_OVERLAP]
+    return learners, {name: share for name, share in shares.items() if share < MIN_OVERLAP}
 
 
 def _distinct_columns(label_counts: Mapping[str, Mapping[str, int]]) -> tuple[csr_array, NDArray[np.intp]]:

@@ -124,15 +124,15 @@ def read_long(request: Request, found: LongColumns) -> Votes:
             f"The label column {found.label!r} holds {column.n_spellings:,} different values; "
             "it is not a column of labels."
         )
-    coding = code_columns([column], request.rule)
+    coding = code_columns([column], request.rule, extra=request.classes)
     note_coding(coding, notebook)
     _note_nameless(tasks, workers, notebook)
     # A task whose answers are all missing is still a row, so that it comes back when labels are exported.
     rows = _rows_of_tasks(tasks.codes)
     names = [name for name, keep in zip(workers.names.to_pylist(), chosen[:-1] >= 0, strict=True) if keep]
     refuse_too_few(source, names, notebook)
-    _refuse_hopeless_size(source, found, len(coding.classes), len(rows.task_at), len(names))
-    refuse_hopeless(source, [], coding)
+    _refuse_hopeless_size(request, found, len(coding.classes), len(rows.task_at), len(names))
+    refuse_hopeless(request, [], coding)
     answered = (tasks.codes >= 0) & (worker_of >= 0) & (coding.codes[:, 0] >= 0)
     codes = np.full((len(rows.task_at), len(names)), -1, np.int32)
     _fill_last(codes, rows.row_of[answered], worker_of[answered], coding.codes[answered, 0], notebook)
@@ -161,15 +161,15 @@ def _note_columns(request: Request, found: LongColumns) -> None:
             notebook.leave_out(name, "a long file needs only task, worker, label and truth.")
 
 
-def _refuse_hopeless_size(source: Source, found: LongColumns, n_classes: int, n_tasks: int, n_workers: int) -> None:
+def _refuse_hopeless_size(request: Request, found: LongColumns, n_classes: int, n_tasks: int, n_workers: int) -> None:
     if n_tasks * n_workers > MAX_CELLS:
         raise InputError(
             f"{n_tasks:,} tasks × {n_workers:,} workers are too many cells to fuse at once. "
             "Split the file, or leave out workers with few answers."
         )
-    if n_classes > n_tasks:
+    if n_classes > n_tasks and not request.classes:
         raise InputError(
-            f"{source.name} has more classes ({n_classes:,}) than tasks ({n_tasks:,}): "
+            f"{request.source.name} has more classes ({n_classes:,}) than tasks ({n_tasks:,}): "
             f"column {found.label!r} is probably an id or a text, not labels."
         )
 

@@ -57,6 +57,7 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     label: str | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    classes: Sequence[str] = (),
 ) -> Reading:
     """Read votes from a CSV, TSV, semicolon or pipe file, gzip of these, or Parquet.
 
@@ -85,6 +86,9 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
         Between the cells of a text file. Found by default.
     encoding : str, optional
         Of a text file, such as "utf-8" or "cp1252". Found by default.
+    classes : sequence of str
+        Labels that are known beforehand, as those of a fitted model are: columns that speak them are learners, and a
+        few rows, or rows of one class, are enough.
 
     Returns
     -------
@@ -104,7 +108,7 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     delimiter = None if delimiter is None else delimiter_of(delimiter)
     source = open_source(path_or_buffer, notebook, delimiter=delimiter, encoding=encoding)
     _note_file(source, notebook)
-    request = Request(source, id, truth, learners, ignore, rule, notebook, truth is not None, worker, label)
+    request = Request(source, id, truth, learners, ignore, rule, notebook, truth is not None, worker, label, classes)
     votes, found = _read_layout(request, _long_if_named(request, layout))
     if truth_file is not None:
         votes = _with_truth_file(votes, truth_file, rule, notebook)

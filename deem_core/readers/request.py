@@ -27,6 +27,7 @@ class Request:
     truth_was_named: bool = False
     worker: str | None = None
     label: str | None = None
+    classes: Sequence[str] = ()
 
     @property
     def n_rows(self) -> int:

@@ -25,7 +25,7 @@ from deem_core.labels import (
     match_truth,
     trim,
 )
-from deem_core.readers.learners import numbers_the_rows, split_by_overlap
+from deem_core.readers.learners import numbers_the_rows, split_by_overlap, split_by_vocabulary
 from deem_core.readers.report import Notebook, clip, listing, plural
 from deem_core.readers.request import Request
 from deem_core.readers.source import Source
@@ -35,10 +35,10 @@ from deem_core.votes import Votes
 def read_wide(request: Request, columns: Sequence[str]) -> Votes:
     """Return the votes of a wide file; ``columns`` are those that may be learners."""
     chosen = choose_learners(request, columns)
-    coding = code_columns(chosen, request.rule)
+    coding = code_columns(chosen, request.rule, extra=request.classes)
     note_coding(coding, request.notebook)
     _note_header(request, chosen, coding)
-    refuse_hopeless(request.source, chosen, coding)
+    refuse_hopeless(request, chosen, coding)
     codes, only = read_truth(request, coding.keys)
     return Votes(
         codes=coding.codes,
@@ -103,7 +103,10 @@ def _by_overlap(
             f"Every vote in {request.source.name} is missing: "
             f"columns {listing(column.name for column in columns)} hold only empty or NA-like cells."
         )
-    learners, others = split_by_overlap({**known, **counts}) if counts else (list(known), {})
+    if request.classes:
+        learners, others = split_by_vocabulary({**known, **counts}, map(canonical_text, request.classes))
+    else:
+        learners, others = split_by_overlap({**known, **counts}) if counts else (list(known), {})
     for name, share in others.items():
         if name in counts:
             notebook.leave_out(name, _why_not_a_learner(share, counts[name], bool(learners)) + _FORCE)
@@ -143,14 +146,20 @@ def refuse_too_few(source: Source, learners: Sequence[str], notebook: Notebook) 
     raise InputError(f"{what} {reasons}".strip())
 
 
-def refuse_hopeless(source: Source, columns: Sequence[LabelColumn], coding: Coding) -> None:
-    """Refuse votes that cannot be fused: none at all, one class, more classes than rows, or labels that are lines."""
+def refuse_hopeless(request: Request, columns: Sequence[LabelColumn], coding: Coding) -> None:
+    """Refuse votes that cannot be fused: none at all, one class, more classes than rows, or labels that are lines.
+
+    Where classes are known beforehand, nothing is to be learnt, and few of them or few rows do not matter.
+    """
+    source = request.source
     swallowed = next((label for label in coding.classes if _holds_lines(label, source)), None)
     if swallowed is not None:
         raise InputError(
             f"A label in {source.name} spans several lines of the file ({clip(swallowed, 40)!r}): a quote is "
             "probably opened and not closed there. Close it, or double quotes that are part of the text."
         )
+    if request.classes:
+        return
     n, n_classes = source.table.num_rows, len(coding.classes)
     if n_classes == 0:
         raise InputError(f"Every vote in {source.name} is missing: all cells of the learners are empty or NA-like.")

@@ -15,7 +15,10 @@ from deem_core.errors import InputError
 from deem_core.readers import Reading
 from deem_core.runs.private import checked_digest, read_json, read_private
 
-READING = ("layout", "id", "truth", "learners", "ignore", "missing", "worker", "label", "delimiter", "encoding")
+READING = (
+    *("layout", "id", "truth", "learners", "ignore", "missing", "worker", "label", "delimiter", "encoding"),
+    "classes",
+)
 """What can be said about how to read a file; see `deem_core.readers.read`."""
 
 
@@ -91,7 +94,7 @@ def plain_reading(reading: Mapping[str, Any] | None) -> dict[str, Any]:
             raise InputError(f"There is no reading option {name!r}; there are {', '.join(READING)}.")
         if value is None:
             continue
-        many = name in ("learners", "ignore", "missing")
+        many = name in ("learners", "ignore", "missing", "classes")
         texts = [value] if isinstance(value, str) else list(value)
         if not all(isinstance(text, str) for text in texts) or (not many and not isinstance(value, str)):
             raise InputError(f"The reading option {name!r} must be {'a list of texts' if many else 'a text'}.")

@@ -106,6 +106,16 @@ def test_apply_says_what_was_unknown(capsys, folder, tmp_path):
     assert "they count as not cast" in told
 
 
+@pytest.mark.parametrize("rows", [["1,2,2,2\n"], ["1,0,2,1\n"], ["1,0,0,0\n", "2,0,0,0\n"]])
+def test_apply_labels_a_single_row_and_rows_of_one_class(capsys, folder, tmp_path, rows):
+    model, names = tmp_path / "m.safetensors", list(pd.read_csv(folder / "wide.csv").columns)
+    run(capsys, "train", folder / "wide.csv", "-o", model, *QUICK)
+    (tmp_path / "new.csv").write_text("".join([",".join(names[:4]) + "\n", *rows]), encoding="utf-8")
+    told = run(capsys, "apply", model, tmp_path / "new.csv", "-o", tmp_path / "out.csv")
+    assert "unknown in training" not in told
+    assert len(pd.read_csv(tmp_path / "out.csv")) == len(rows)
+
+
 def test_the_same_seed_gives_the_same_file(capsys, folder, tmp_path):
     for name in ("one.csv", "two.csv"):
         run(capsys, "fuse", folder / "wide.csv", "-o", tmp_path / name, "--seed", "5", *QUICK)

@@ -45,6 +45,6 @@ def test_new_data_are_read_as_in_training_where_that_works(workspace, model):
     ways = applying.readings_like({"missing": ["fish"], "id": "key"})
     assert ways == [{"missing": ["fish"], "id": "key"}, {"missing": ["fish"]}, {}]
     taken = applying._taken("new.csv", io.BytesIO(b"ann,bob,eve\ncat,cat,fish\ndog,dog,cat\n"), model, ways)
-    assert taken.reading == {"missing": ["fish"]}  # there is no column key
+    assert taken.reading == {"missing": ["fish"], "classes": ["cat", "dog"]}  # there is no column key
     assert applying.readings_like({}) == [{}]
     assert [each.name for each in workspace.datasets()].count("new.csv") == 1

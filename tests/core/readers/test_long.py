@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from deem_core.errors import InputError
 from deem_core.readers import read, read_votes
 
 LONG = b"task,worker,label\nt2,bo,cat\nt1,al,dog\nt2,al,dog\nt1,bo,dog\nt3,cy,cat\n"
@@ -117,3 +118,10 @@ def test_real_crowds_read_with_their_truth(large_data: Path):
         known = votes.truth >= 0
         # The figures are means over random ties; ours go to the lowest class.
         assert (votes.majority_vote.codes[known] == votes.truth[known]).mean() == pytest.approx(accuracy, abs=0.03)
+
+
+def test_with_known_classes_one_task_of_one_class_is_enough():
+    content = b"task,worker,label\n1,ann,x\n1,bob,x\n1,cid,x\n"
+    assert read_votes(content, classes=["x", "y"]).codes.tolist() == [[0, 0, 0]]
+    with pytest.raises(InputError, match="one class only"):
+        read_votes(content)

@@ -271,3 +271,11 @@ def test_large_ensembles_read_as_they_were_written(large_data: Path):
         assert (np.where(votes.codes < 0, -1, values[votes.codes]) == stored["X"]).all()
         assert votes.learners == tuple(stored["learners"])
         assert (np.where(votes.truth < 0, -1, values[votes.truth]) == stored["y"]).all()
+
+
+def test_with_known_classes_few_rows_are_enough_and_strangers_are_left_out():
+    reading = read(b"id,a,b,note\n1,x,y,hello\n2,x,q,there\n", classes=["x", "y", "z"])
+    assert reading.votes.learners == ("a", "b")
+    assert {"x", "y", "z"} <= set(map(str, reading.votes.classes))
+    assert labels(reading.votes) == [["x", "y"], ["x", "q"]]
+    assert "none of its values ('hello', 'there', …) is a label" in text(reading)
