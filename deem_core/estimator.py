@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from deem_core.config import AUTO, TrainConfig
 from deem_core.control import Control, Saved
 from deem_core.copies import GuardPlan, Reduction, guard
-from deem_core.diagnostics.health import RestartHealth, survivors_suffice
+from deem_core.diagnostics.health import RestartHealth
 from deem_core.errors import InputError
 from deem_core.fitting import Fit, Part, Progress, Watcher, fit_restarts, training_pool
 from deem_core.fuser import Fuser
@@ -27,6 +27,9 @@ from deem_core.sweeping import Sweep, sweep
 from deem_core.training import pick_device
 from deem_core.votes import Votes
 
+TRIES = 3
+"""Times that the restarts asked for are trained, each time anew, before too few survivors mean the majority vote."""
+
 HEDGE_RESTARTS = 3
 """Restarts of the second training, with loose cliques of near-copies collapsed: it is one third of the answer."""
 
@@ -35,8 +38,8 @@ class DEEM(Fuser):
     """Deep energy-based ensemble model (the paper's DEEM), robust by default.
 
     Near-copies among the learners are looked for and get one voice, several restarts are trained, collapsed ones
-    are left out and the others' posteriors averaged; if half or fewer survive, the answer is the majority vote,
-    with a warning. docs/method.md explains why.
+    are left out and the others' posteriors averaged; if half or fewer survive, more are trained, and if that does not
+    help, the answer is the majority vote, with a warning. docs/method.md explains why.
 
     Parameters
     ----------
@@ -188,41 +191,46 @@ momentum, l1, l2, init_scale, activation, early_stop, near_copies, device, backe
         pool: Executor,
         control: Control | None,
     ) -> Fit:
-        first = at * config.restarts
-        restarts = min(config.restarts, HEDGE_RESTARTS) if at else config.restarts
-        seeds = np.random.SeedSequence([self.seed_, at]).generate_state(restarts).astype(np.int64).tolist()
-        total = config.restarts + min(config.restarts, HEDGE_RESTARTS) * (len(tables) - 1)
+        asked = min(config.restarts, HEDGE_RESTARTS) if at else config.restarts
+        tries = 1 if at else TRIES  # a hedge that fails is left out
+        seeds = np.random.SeedSequence([self.seed_, at]).generate_state(asked * tries).astype(np.int64).tolist()
+        expected = config.restarts + min(config.restarts, HEDGE_RESTARTS) * (len(tables) - 1)
 
         def forward(record: Record, share: float) -> None:
+            # Numbered as in `restarts_`: those asked for, of all trainings, then further ones.
+            spare = record.restart // asked * asked
+            number = record.restart + (expected - asked if spare else at * config.restarts)
             if watch is not None:
-                watch(Progress(first + record.restart, total, share, record))
+                watch(Progress(number, expected + spare, share, record, at))
 
-        name = f"training-{at}"
-        return fit_restarts(votes, tables[at], config, seeds, watch=forward, pool=pool, control=control, name=name)
+        return fit_restarts(
+            *(votes, tables[at], config, seeds),
+            asked=asked,
+            watch=forward,
+            pool=pool,
+            control=control,
+            name=f"training-{at}",
+        )
 
     def _keep(self, fits: Sequence[Fit]) -> None:
         """Take what the trainings found; fall back to the majority vote where too few restarts survived."""
-        alive = []
-        for fit in fits:
-            kept = sum(verdict.kept for verdict in fit.health)
-            alive.append(fit.part is not None and survivors_suffice(kept, len(fit.health)))
-            if kept < len(fit.health):
-                lost = len(fit.health) - kept
-                self.warnings_.append(f"{lost} of {len(fit.health)} restarts were left out: {_reasons(fit.health)}")
-        self.fallback_ = not alive[0]
+        self.warnings_ += [_left_out(fit) for fit in fits if not all(verdict.kept for verdict in fit.health)]
+        self.fallback_ = not fits[0].suffices
         if self.fallback_:
             self.warnings_.append(
-                "Half or fewer of the restarts survived, so the answer is the majority vote. Try another learning rate."
+                "Too few of the restarts survived, so the answer is the majority vote. Try another learning rate."
             )
-        self.parts_: list[Part] = [fit.part for fit, lives in zip(fits, alive, strict=True) if lives and fit.part]
+        self.parts_: list[Part] = [fit.part for fit in fits if fit.suffices and fit.part]
         self.parts_ = [] if self.fallback_ else self.parts_
         self.hedged_ = len(self.parts_) > 1
         self.settings_ = fits[0].settings.to_dict()
         self.history_ = [record for fit in fits for record in fit.history]
         self.restarts_ = [
             {"training": at, "seed": seed, **vars(verdict)}
+            for spare in (False, True)
             for at, fit in enumerate(fits)
-            for seed, verdict in zip(fit.seeds, fit.health, strict=True)
+            for r, (seed, verdict) in enumerate(zip(fit.seeds, fit.health, strict=True))
+            if (r >= fit.asked) == spare
         ]
         self.class_map_ = self.parts_[0].maps if self.parts_ else np.zeros((0, len(self.classes_)), np.intp)
 
@@ -326,6 +334,14 @@ def _swept(votes: Votes, config: TrainConfig, control: Control) -> Sweep:
     control.check()
     control.save("sweep", Saved({}, found.to_dict()))
     return found
+
+
+def _left_out(fit: Fit) -> str:
+    """Return how many restarts were dropped and why."""
+    trained = len(fit.health)
+    lost = sum(not verdict.kept for verdict in fit.health)
+    more = f" (too few of the first {fit.asked} survived, so {trained - fit.asked} more were trained)"
+    return f"{lost} of {trained} restarts were left out{more if trained > fit.asked else ''}: {_reasons(fit.health)}"
 
 
 def _reasons(health: Sequence[RestartHealth]) -> str:

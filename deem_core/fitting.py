@@ -18,7 +18,7 @@ from deem_core.align import apply_map, class_map
 from deem_core.config import Settings, Shape, TrainConfig, resolve
 from deem_core.control import Control, Saved
 from deem_core.copies import Reduction
-from deem_core.diagnostics.health import RestartHealth, judge
+from deem_core.diagnostics.health import RestartHealth, hopeless, judge, survivors_suffice
 from deem_core.model import Model, marginal_posterior, posterior, stack
 from deem_core.records import Record, settled
 from deem_core.training import Trainer, pick_device, stack_size
@@ -34,13 +34,15 @@ _CHUNK_CELLS = 1 << 23  # (row, unit) cells of a layer held at once when predict
 class Progress:
     """How far a fit has come: restart ``restart`` of ``restarts`` (counted over all trainings) at ``record``.
 
-    ``share`` is how much of this restart is done.
+    ``share`` is how much of this restart is done; ``training`` is 0, or 1 for the hedge. ``restarts`` grows when
+    further ones are needed.
     """
 
     restart: int
     restarts: int
     share: float
     record: Record
+    training: int = 0
 
 
 Watcher = Callable[[Progress], None]
@@ -90,6 +92,8 @@ class Fit:
     health : list of RestartHealth
         One per restart.
     history : list of Record
+    asked : int
+        Restarts to begin with; those beyond were trained because too few of them survived.
     """
 
     part: Part | None
@@ -97,6 +101,12 @@ class Fit:
     seeds: list[int]
     health: list[RestartHealth]
     history: list[Record]
+    asked: int
+
+    @property
+    def suffices(self) -> bool:
+        """Whether enough restarts survived to answer."""
+        return self.part is not None and survivors_suffice(len(self.part.maps), self.asked)
 
 
 def fit_restarts(
@@ -105,13 +115,15 @@ def fit_restarts(
     config: TrainConfig,
     seeds: Sequence[int],
     *,
+    asked: int,
     watch: Callable[[Record, float], None],
     pool: Executor,
     control: Control | None = None,
     name: str = "training",
 ) -> Fit:
-    """Train all restarts on the reduced votes, in the pool's threads, and keep the living ones.
+    """Train ``asked`` restarts on the reduced votes, in the pool's threads, and keep the living ones.
 
+    If too few survive, as many again are trained while there are seeds: collapse is mostly bad luck of a start.
     Where ``control`` keeps places to go on from, they are kept under keys that begin with ``name``.
 
     Raises
@@ -123,11 +135,12 @@ def fit_restarts(
     reduced = reduced.select_rows(reduced.votes_per_row > 0)
     settings = resolve(config, Shape.of(reduced))
     device = pick_device(config.device)
-    size = stack_size(len(seeds), device)
+    size = stack_size(asked, device)
     lock, control = Lock(), control or Control()
 
     def train(first: int) -> _Stack:
-        trainer = Trainer(reduced.codes, reduced.n_classes, settings.config, seeds[first : first + size], device=device)
+        own = seeds[first : min(first + size, (first // asked + 1) * asked)]
+        trainer = Trainer(reduced.codes, reduced.n_classes, settings.config, own, device=device)
         stacked = _Stack(trainer, first, f"{name}-{first}", control)
 
         def forward(record: Record) -> None:
@@ -137,16 +150,20 @@ def fit_restarts(
         stacked.train(forward)
         return stacked
 
-    stacks = list(pool.map(train, range(0, len(seeds), size)))
-    model = stack([own.trainer.finished() for own in stacks])
-    health, maps = _judge(reduced, model, [failure for own in stacks for failure in own.trainer.failures])
-    alive = [r for r, verdict in enumerate(health) if verdict.kept]
+    stacks: list[_Stack] = []
+    for begin in range(0, len(seeds), asked):
+        stacks += pool.map(train, range(begin, begin + asked, size))
+        model = stack([own.trainer.finished() for own in stacks])
+        health, maps = _judge(reduced, model, [failure for own in stacks for failure in own.trainer.failures])
+        alive = [r for r, verdict in enumerate(health) if verdict.kept]
+        if survivors_suffice(len(alive), asked) or hopeless(len(alive), len(health)):
+            break
     part = None
     if alive:
         kept = model.with_parameters([tensor[alive] for tensor in model.parameters()])
         part = Part(reduction, kept, maps[alive])
     history = [record for own in stacks for records in own.records for record in records]
-    return Fit(part, settings, list(seeds), health, history)
+    return Fit(part, settings, list(seeds[: len(health)]), health, history, asked)
 
 
 class _Stack:

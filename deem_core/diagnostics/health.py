@@ -24,6 +24,8 @@ DROP = 0.5
 """Share ratio below which a restart does not take part in the answer."""
 AGREEMENT_GAP = 0.08
 """A restart that agrees this much less with the others than the median one is worth a look."""
+ENOUGH_TRIED = 4
+"""Restarts of which one at least must survive for further ones to be worth a try."""
 MIN_ROWS = 20
 """Majority-vote rows that a class needs for its share to mean something."""
 
@@ -97,6 +99,8 @@ def judge(
     n_classes: int,
     failures: Sequence[str | None],
     classes: Sequence[Any] | NDArray[Any] | None = None,
+    *,
+    reference: str = "majority vote",
 ) -> list[RestartHealth]:
     """Judge every restart: drop the failed and the collapsed, flag those that went their own way.
 
@@ -115,13 +119,16 @@ def judge(
         Why a restart failed, None if it did not.
     classes : sequence of K, optional
         Labels by which to name a class; its index by default.
+    reference : str
+        What ``majority`` is called in the reasons, where it is another simple rule.
     """
     if len(failures) != len(labels):
         raise InputError(f"There are labels of {len(labels)} restarts but {len(failures)} reasons of failure.")
     voted = majority >= 0
     labels, majority = labels[:, voted], majority[voted]
     verdicts = [
-        _verdict(row, majority, n_classes, failure, classes) for row, failure in zip(labels, failures, strict=True)
+        _verdict(row, majority, n_classes, failure, classes=classes, reference=reference)
+        for row, failure in zip(labels, failures, strict=True)
     ]
     kept = [r for r, verdict in enumerate(verdicts) if verdict.kept]
     if len(kept) < 2:
@@ -135,9 +142,14 @@ def judge(
     return verdicts
 
 
-def survivors_suffice(kept: int, total: int) -> bool:
-    """Return whether more than half of the restarts survive; otherwise majority vote is the safer answer."""
-    return 2 * kept > total
+def survivors_suffice(kept: int, asked: int) -> bool:
+    """Return whether more than half of the restarts asked for survive; otherwise majority vote is the safer answer."""
+    return 2 * kept > asked
+
+
+def hopeless(kept: int, trained: int) -> bool:
+    """Return whether so many collapsed without a single survivor that further restarts would be waste."""
+    return kept == 0 and trained >= ENOUGH_TRIED
 
 
 # ---------------------------------------------------------------------- shares
@@ -175,7 +187,9 @@ def _verdict(
     majority: Integers,
     n_classes: int,
     failure: str | None,
+    *,
     classes: Sequence[Any] | NDArray[Any] | None,
+    reference: str,
 ) -> RestartHealth:
     """Judge a restart on its own."""
     if failure is not None:
@@ -185,11 +199,11 @@ def _verdict(
     if shares.ratio >= DROP:
         return RestartHealth(True, "", shares.ratio, None, alarm)
     if shares.worst is None:
-        reason = f"Classes died: {shares.found:,} are predicted where majority vote predicts {shares.expected:,}"
+        reason = f"Classes died: {shares.found:,} are predicted where {reference} predicts {shares.expected:,}"
     else:
         name = str(shares.worst) if classes is None else repr(str(classes[shares.worst]))
         reason = (
-            f"Class {name} {'died' if alarm else 'shrank'}: {shares.found:,} rows where majority vote has "
+            f"Class {name} {'died' if alarm else 'shrank'}: {shares.found:,} rows where {reference} has "
             f"{shares.expected:,}"
         )
     return RestartHealth(False, f"{reason} (share ratio {shares.ratio:.2f}, below {DROP}).", shares.ratio, None, alarm)

@@ -31,7 +31,7 @@ def execute(job: Job) -> None:
     votes, model = job.votes, make_model(job.config, job.seed)
     job.set_threads()
     job.report(job.desk.state.share, "Training")
-    watcher = _Watcher(job, model.restarts, first=_SWEPT if model.learning_rate == AUTO else 0.0)
+    watcher = _Watcher(job, first=_SWEPT if model.learning_rate == AUTO else 0.0)
     model.fit(votes.without_truth(), watch=watcher, control=_Told(job))
     job.on(model.device_)
     for sentence in [*model.near_copies_.sentences, *model.warnings_]:
@@ -82,8 +82,8 @@ def make_model(config: dict[str, Any], seed: int) -> DEEM:
 class _Watcher:
     """Writes down every record and how far all restarts have come together."""
 
-    def __init__(self, job: Job, restarts: int, first: float) -> None:
-        self.job, self.restarts, self.first = job, restarts, first
+    def __init__(self, job: Job, first: float) -> None:
+        self.job, self.first = job, first
         told, _ = job.run.progress()  # of a run that is resumed
         self.shares: dict[int, float] = {
             line["restart"]: line["share"] for line in told if line["type"] == "record" and "share" in line
@@ -91,8 +91,7 @@ class _Watcher:
 
     def __call__(self, progress: Progress) -> None:
         self.shares[progress.restart] = progress.share
-        hedge = int(progress.restart >= self.restarts)
-        place = {"training": hedge, "restart": progress.restart, "share": progress.share}
+        place = {"training": progress.training, "restart": progress.restart, "share": progress.share}
         self.job.record({**progress.record.to_dict(), **place})
         done = sum(self.shares.values()) / progress.restarts
         self.job.report(self.first + (_TRAINED - self.first) * done, "Training")

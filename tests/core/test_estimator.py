@@ -7,7 +7,7 @@ import pytest
 from safetensors.torch import save_file
 from sklearn.base import clone
 
-from deem_core import DEEM, IRBM, InputError, Votes, simulate
+from deem_core import DEEM, IRBM, InputError, Votes, fitting, simulate
 from deem_core.describe import accuracy
 
 QUICK = {"random_state": 0, "restarts": 2, "updates": 40, "batch_size": 256}
@@ -97,6 +97,53 @@ def test_progress_is_told_while_training(ensemble):
     assert max(progress.share for progress in seen) == 1
     assert {progress.restart for progress in seen} == {0, 1}
     assert seen[0].restarts == 2
+
+
+class TestFurtherRestarts:
+    """Where too few restarts survive, as many again are trained."""
+
+    @staticmethod
+    def collapse(monkeypatch, lost):
+        """Let restarts with these numbers fail, whatever they learnt."""
+
+        def judged(votes, model, failures):
+            failed = ["it was told to" if r in lost else failure for r, failure in enumerate(failures)]
+            return real(votes, model, failed)
+
+        real = fitting._judge
+        monkeypatch.setattr(fitting, "_judge", judged)
+
+    def test_they_replace_the_lost_ones(self, ensemble, monkeypatch):
+        self.collapse(monkeypatch, {0, 1, 3})
+        seen = []
+        model = DEEM(**QUICK, near_copies="keep").fit(ensemble.votes, watch=seen.append)
+        assert [restart["kept"] for restart in model.restarts_] == [False, False, True, False, True, True]
+        assert not model.fallback_
+        assert len(model.class_map_) == 3
+        assert len({restart["seed"] for restart in model.restarts_}) == 6
+        assert "too few of the first 2 survived, so 4 more were trained" in model.warnings_[0]
+        assert {progress.restart for progress in seen} == set(range(6))
+        assert [seen[0].restarts, seen[-1].restarts] == [2, 6]
+
+    def test_a_hedged_training_numbers_them_after_the_hedge(self, monkeypatch):
+        votes = simulate.make("copies", 600, 0, n_learners=9, n_classes=3).votes
+        self.collapse(monkeypatch, {0, 1})
+        seen = []
+        model = DEEM(**QUICK | {"updates": 4}, near_copies="guard").fit(votes, watch=seen.append)
+        trainings = [restart["training"] for restart in model.restarts_]
+        assert {(one.restart, one.training) for one in seen} == set(enumerate(trainings))
+
+    def test_without_need_nothing_changes(self, ensemble, fitted, monkeypatch):
+        self.collapse(monkeypatch, set())
+        again = DEEM(**QUICK, near_copies="keep").fit(ensemble.votes)
+        assert len(again.restarts_) == 2
+        assert np.array_equal(again.predict_proba(ensemble.votes), fitted.predict_proba(ensemble.votes))
+
+    def test_where_all_collapse_the_majority_vote_answers_soon(self, ensemble, monkeypatch):
+        self.collapse(monkeypatch, set(range(100)))
+        model = DEEM(**QUICK, near_copies="keep").fit(ensemble.votes)
+        assert model.fallback_
+        assert len(model.restarts_) == 4  # four without a survivor: the third try is not made
 
 
 def test_sampling_the_label_averages_to_the_posterior(ensemble, fitted):
