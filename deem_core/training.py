@@ -156,7 +156,7 @@ class Trainer:
     def step(self) -> tuple[Tensor, Chain, Tensor]:
         """Make one update; return the batch (R, B, d), the chains from it, and mean F of both (2, R)."""
         rows = torch.stack([batches.next() for batches in self.batches]).to(self.device)  # (R, B)
-        data = self.codes[rows].to(torch.int64)
+        data = self.positives(rows)
         chain = self._sample(data, rows)
         size = data.shape[1]
         both = free_energy(self.model, torch.cat([data, chain.codes], dim=1))
@@ -165,6 +165,10 @@ class Trainer:
         self._descend(gradients)
         self.update += 1
         return data, chain, torch.stack([positive.detach(), negative.detach()])
+
+    def positives(self, rows: Tensor) -> Tensor:
+        """Return the votes (R, B, d) whose energy an update lowers: those of the rows (R, B)."""
+        return self.codes[rows].to(torch.int64)
 
     def _sample(self, data: Tensor, rows: Tensor) -> Chain:
         config = self.config

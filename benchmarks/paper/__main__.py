@@ -21,7 +21,7 @@ EXPERIMENTS = {
     "many_classes": "A thousand classes: accuracy, time and memory",
     "many_learners": "A hundred learners",
     "sensitivity": "Good and guessing learners added to a base of three",
-    "soft": "Probabilities instead of votes: hard DEEM and the pools",
+    "soft": "Probabilities instead of votes: hard DEEM, soft DEEM and the pools",
     "learning_rates": "Energy curves over learning rates",
     "samplers": "DMALA, DULA and Gibbs with gradients",
     "ablations": "One setting changed at a time",

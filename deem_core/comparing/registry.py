@@ -231,6 +231,18 @@ _ENTRIES = (
         whole=True,
         limit=_TRAINED_LIMIT,
     ),
+    Entry(
+        name="deem_soft",
+        title="DEEM, soft",
+        description="DEEM on hidden votes for which the learners' probabilities are evidence; no near-copy guard.",
+        paper="Maymon, Buznah and Shaham, Unsupervised ensemble learning through deep energy-based models, 2026",
+        function="deem_core.evidence.method:aggregate",
+        stochastic=True,
+        soft=True,
+        slow=True,
+        whole=True,
+        limit="Needs soft votes, and at least three learners.",
+    ),
 )
 
 METHODS: dict[str, Entry] = {item.name: item for item in _ENTRIES}

@@ -76,12 +76,9 @@ def test_many_classes_have_memory_and_time(tmp_path: Path) -> None:
     assert {row["key"] for row in rows if row["paper accuracy"] is not None} == set(published.IMAGENET)
 
 
-def test_soft_votes_have_pools_and_say_why_soft_deem_is_missing(tmp_path: Path) -> None:
+def test_soft_votes_have_hard_and_soft_deem_and_the_pools(tmp_path: Path) -> None:
     rows = tables(quick("soft", tmp_path))["soft"]
     assert_all_methods(rows, ("best", "average", "mv", "mean_prob", "geo_pool", "log_pool", "deem", "deem_soft"))
-    missing = next(row for row in rows if row["key"] == "deem_soft")
-    assert missing["accuracy"] is None
-    assert "not implemented" in missing["note"]
 
 
 @pytest.mark.slow
