@@ -11,6 +11,12 @@ from studio import boot, comparisons, datasets, errors, framing, inspecting, job
 boot.guard(__file__)
 
 QUICK = ("mv", "weighted_mv", "ds", "fds", "onecoin", "la2", "lsml", "deem")
+SHARES = (
+    *("accuracy", "balanced", "macro-F1", "± seeds", "expert classes", "other classes"),
+    *("same as most methods", "same for every seed"),
+)  # columns of the table; a docstring here would be shown on the page
+SECONDS = st.column_config.NumberColumn(format="%.2f")
+NOTE = st.column_config.TextColumn(width="large")
 
 
 @errors.shown()
@@ -86,7 +92,12 @@ def outcome(opened: datasets.Opened, known: Sequence[tuple[Run, State]]) -> None
     if found is None:
         rows = comparisons.so_far(run)
         if len(rows):
-            st.dataframe(rows, hide_index=True)
+            st.dataframe(
+                rows,
+                hide_index=True,
+                height="content",
+                column_config={"seconds": SECONDS, "note": NOTE},
+            )
         return
     st.markdown(f":material/lightbulb: {text.plain(comparisons.conclusion(run))}")
     if found.n_truth:
@@ -116,6 +127,7 @@ def dots(run: Run, found: comparisons.Comparison) -> None:
         measure="accuracy (share of rows that are right)"
         if found.n_truth
         else "agreement with most methods (share of rows)",
+        order="best first" if found.n_truth else "most agreeing first",
         theme=widgets.theme(),
     )
     widgets.chart(figure, "compare_chart", "Dots with intervals: one method in each line.")
@@ -133,27 +145,25 @@ def dots(run: Run, found: comparisons.Comparison) -> None:
 
 @errors.shown()
 def table(opened: datasets.Opened, run: Run, found: comparisons.Comparison) -> None:
-    percent = st.column_config.NumberColumn(format="percent")
     rows = comparisons.ranked(found, run)
+    shares = [name for name in SHARES if name in rows]
     st.dataframe(
-        rows,
+        rows.assign(**{name: 100 * rows[name] for name in shares}),  # the format "percent" drops zeros at the end
         hide_index=True,
+        height="content",
+        placeholder="–",
         column_config={
-            "accuracy": percent,
-            "balanced": percent,
-            "macro-F1": percent,
-            "± seeds": percent,
-            "expert classes": percent,
-            "other classes": percent,
-            "same as most methods": percent,
-            "same for every seed": percent,
-            "seconds": st.column_config.NumberColumn(format="%.2f"),
+            **{name: st.column_config.NumberColumn(format="%.1f %%") for name in shares},
+            "method": st.column_config.TextColumn(width=180),
+            "seconds": SECONDS,
             "MB": st.column_config.NumberColumn(
                 format="%.0f", help="Memory that the method added, as far as it is seen."
             ),
-            "note": st.column_config.TextColumn(width="large"),
+            "note": NOTE,
         },
     )
+    for why, titles in comparisons.refusals(found).items():
+        st.caption(f"**{' and '.join(titles)}** could not run: {text.plain(why)}")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         inspecting.download_csv("methods", lambda: rows, results.file_name(opened, "methods.csv"))
         st.space("stretch")
@@ -237,7 +247,15 @@ def disputed(opened: datasets.Opened, run: Run, found: comparisons.Comparison) -
         return
     shown = "" if number == len(rows) else f", {text.count(len(rows))} of them here"
     st.caption(f"{text.count(number, 'row')} disputed{shown}; the most disputed first.")
-    st.dataframe(rows, hide_index=True)
+    st.dataframe(
+        rows,
+        hide_index=True,
+        column_config={
+            name: st.column_config.Column(pinned=True) for name in ("row", "id", "methods agreeing", "truth")
+        },
+    )
+    if found.n_truth:
+        st.badge("Evaluation only, never used in training", icon=":material/lock:", color="orange")
     inspecting.download_csv("disputed rows", lambda: rows, results.file_name(opened, "disputed.csv"))
 
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from deem_core import figures
 from deem_core.runs import Run
-from studio import boot, datasets, errors, inspecting, inspections, state, text, widgets
+from studio import boot, datasets, errors, inspecting, inspection_words, inspections, results, state, text, widgets
 
 boot.guard(__file__)
 
@@ -36,10 +36,14 @@ def influence(found: inspections.Inspection, training: Run) -> None:
             "default), or left out. Where the majority was overruled, votes are always shuffled.",
             disabled=rows == CHANGED,
         )
+        everybody = len(found.learners) > figures.MOST_LEARNERS and st.toggle(
+            f"All {len(found.learners)} learners", key="influence_all", persist_state="session"
+        )
+    most = len(found.learners) if everybody else figures.MOST_LEARNERS
     importance = found.influence if how == PERMUTING or rows == CHANGED else found.withheld
-    looks = ""
+    looks, question = "", "Whose votes do the fused labels hang on?"
     if rows == CLASSES:
-        figure = influence_of_classes(importance, training)
+        figure, question = influence_of_classes(importance, training, most)
     elif rows == CHANGED and found.changed is not None and found.unchanged is not None:
         importance, spread = found.changed, found.changed.restart_spread
         looks = WHISKERS if inspections.has_spread(importance) else ""
@@ -51,8 +55,10 @@ def influence(found: inspections.Inspection, training: Run) -> None:
             rest_name="all other rows",
             subset_spread=spread,
             rest_spread=found.unchanged.restart_spread,
+            max_learners=most,
             theme=widgets.theme(),
         )
+        question = "Who overruled the majority?"
     else:
         looks = WHISKERS if inspections.has_spread(importance) else ""
         looks += " Grey: what chance alone may show." if importance.noise.any() else ""
@@ -61,14 +67,15 @@ def influence(found: inspections.Inspection, training: Run) -> None:
             importance.overall,
             spread=importance.restart_spread,
             noise=importance.noise,
+            max_learners=most,
             theme=widgets.theme(),
         )
-    widgets.chart(
+    inspecting.picture(
+        question,
         figure,
         "influence_chart",
         "Bars: how much the fused labels hang on each learner.",
-        on_select=see_confusion,
-        args=(importance, confusion_key(training)),
+        on_select=lambda: see_confusion(importance, confusion_key(training)),
     )
     st.caption(
         "How far the score of the fused label falls, in nats, when a learner's votes are "
@@ -78,34 +85,40 @@ def influence(found: inspections.Inspection, training: Run) -> None:
         "Click a bar to see what the learner confuses."
     )
     if found.voices is not None:
-        st.markdown("**Near-copies that speak with one voice**")
-        widgets.chart(
+        inspecting.picture(
+            "How much do near-copies weigh together?",
             figures.influence_bars(found.voices.subjects, found.voices.overall, theme=widgets.theme()),
             "voices_chart",
             "Bars: the influence of groups of near-copies, taken together.",
         )
-        st.caption("The same when the votes of the whole group are shuffled together.")
+        st.caption("Near-copies speak with one voice: the same when the votes of a whole group are shuffled together.")
 
 
-def influence_of_classes(importance: inspections.Importance, training: Run) -> figures.Figure:
-    """Return the influence on rows of some classes beside that on the others."""
+def influence_of_classes(importance: inspections.Importance, training: Run, most: int) -> tuple[figures.Figure, str]:
+    """Return the influence on rows of some classes beside that on the others, and the question it answers."""
     classes = st.multiselect(
-        "Classes",
+        "Classes, such as those that need an expert",
         list(importance.classes),
-        default=list(importance.classes[:1]),
+        default=inspections.expert_classes(importance),
         key=f"influence_classes_{training.id}",
         persist_state="session",
-        placeholder="one class or more, such as those that need an expert",
+        placeholder="type or choose one class or more",
     )
     subset, rest = inspections.of_classes(importance, classes)
-    return figures.influence_panels(
+    stand_out = {one.learner for one in inspections.clearest(importance) if one.class_name in classes}
+    figure = figures.influence_panels(
         subset,
         rest,
         importance.subjects,
         subset_name=f"labelled {', '.join(classes) or 'as none'}",
         rest_name="all other rows",
+        highlight=stand_out,
+        max_learners=most,
         theme=widgets.theme(),
     )
+    if stand_out:
+        st.caption(":material/lightbulb: In orange: learners that stand out in these classes.")
+    return figure, "Who matters more for these classes than for the others?"
 
 
 def see_confusion(importance: inspections.Importance, key: str) -> None:
@@ -121,29 +134,35 @@ def confusion_key(training: Run) -> str:
 
 
 @errors.shown()
-def experts(found: inspections.Inspection) -> None:
-    words = inspections.experts_in_words(found.influence)
-    if words:
-        st.markdown(":material/lightbulb: **Experts:** " + "; ".join(text.plain(each) for each in words) + ".")
-    else:
-        st.markdown(":material/lightbulb: No learner stands out for a single class: nobody looks like an expert.")
+def experts(found: inspections.Inspection, training: Run) -> None:
+    importance = found.influence
+    n_experts = len(importance.experts())
+    named = [] if inspecting.is_majority(training) else inspections.clearest(importance)
+    st.markdown(
+        inspection_words.experts_said(found, named, n_experts - len(named), majority=inspecting.is_majority(training))
+    )
     relative = st.toggle("Relative to the other learners", True, key="experts_relative", persist_state="session")
-    widgets.chart(
+    classes = inspections.told_apart(importance)
+    inspecting.picture(
+        "Who is the expert for which class?",
         figures.influence_heatmap(
-            found.influence.by_class,
+            importance.by_class[:, classes],
             found.learners,
-            found.classes,
+            [found.classes[k] for k in classes],
             relative=relative,
-            marked=[(one.learner, one.class_name) for one in found.influence.experts()],
+            marked=[(one.learner, one.class_name) for one in named],
             theme=widgets.theme(),
         ),
         "experts_chart",
         "Heatmap: the influence of every learner on every class.",
     )
-    unit = "times the mean learner of the class" if relative else "nats"
+    unit = "as a multiple of the mean learner's" if relative else "in nats"
+    few = len(found.classes) - len(classes)
     st.caption(
-        f"Influence on the rows of each class, in {unit}. Outlined cells are experts: learners that matter for this "
-        "class far more than the others do."
+        f"Influence of each learner on the rows of each class, {unit}. Read down a column: the strongest cell is whom "
+        "the model listens to for this class."
+        + (" Outlined: the experts named above." if named else "")
+        + (f" {few:,} classes with fewer rows are left out." if few else "")
     )
 
 
@@ -154,7 +173,8 @@ def trust(found: inspections.Inspection) -> None:
         "Show real accuracy (evaluation)", key="trust_real", persist_state="session"
     )
     shown = real if wanted else None
-    widgets.chart(
+    inspecting.picture(
+        "Does it listen to those who are right?",
         figures.trust_scatter(
             found.learners, found.influence.overall, found.reliability.accuracy, real=shown, theme=widgets.theme()
         ),
@@ -168,37 +188,41 @@ def trust(found: inspections.Inspection) -> None:
 
 
 @errors.shown()
-def confusion(found: inspections.Inspection, training: Run) -> None:
-    if found.confusion is None:
-        st.caption("There are too many classes for a confusion matrix of every learner.")
-        return
+def confusion(found: inspections.Inspection, training: Run, opened: datasets.Opened) -> None:
     learner = st.selectbox("Learner", found.learners, key=confusion_key(training), persist_state="session", width=360)
-    at = found.learners.index(learner)
-    real = None if found.evaluation is None else found.evaluation.confusion
+    estimated, real = inspections.confusion_of(found, training, opened, learner)
     if real is not None:
         st.badge("The real one is for evaluation only", icon=":material/lock:", color="orange")
         figure = figures.confusion_pair(
-            found.confusion.psi[at],
-            real.psi[at],
-            found.classes,
-            estimated_counts=found.confusion.support[at],
-            real_counts=real.support[at],
+            estimated.psi[0],
+            real.psi[0],
+            estimated.classes,
+            estimated_counts=estimated.support[0],
+            real_counts=real.support[0],
             learner=learner,
             theme=widgets.theme(),
         )
     else:
         figure = figures.confusion_matrix(
-            found.confusion.psi[at],
-            found.classes,
-            counts=found.confusion.support[at],
+            estimated.psi[0],
+            estimated.classes,
+            counts=estimated.support[0],
             learner=learner,
             theme=widgets.theme(),
         )
-    widgets.chart(figure, "confusion_chart", f"Heatmap: what {learner} says for each label.")
+    inspecting.picture(
+        f"What does {learner} say for each label?",
+        figure,
+        "confusion_chart",
+        f"Heatmap: what {learner} says for each label.",
+    )
     st.caption(
         "In percent; each line adds up to 100: what the learner says when the label is this class. **Good:** a "
-        f"{inspecting.strong()} diagonal. Estimated from the fused labels, so usually a little too good."
+        f"{inspection_words.strong()} diagonal. Estimated from the fused labels, so usually a little too good."
     )
+    if found.confusion is None:  # too many classes to keep all of them
+        name = results.file_name(opened, f"confusion_{found.learners.index(learner) + 1}.csv")
+        inspecting.download_csv("confusion of this learner", lambda: inspections.cells_used(estimated), name)
 
 
 @errors.shown()
@@ -212,7 +236,7 @@ def why(found: inspections.Inspection, training: Run, opened: datasets.Opened) -
         height=240,
         on_select=lambda: state.set_value(row_key, ""),
         selection_mode="single-row",
-        column_config={"confidence": st.column_config.NumberColumn("Confidence", format="percent")},
+        column_config={"confidence": st.column_config.NumberColumn(format="%.1f %%")},
     )
     name = st.text_input(
         "Another row", key=row_key, placeholder="its id, or its number from 1", persist_state="session", width=360
@@ -240,7 +264,8 @@ def certainty(found: inspections.Inspection) -> None:
     st.badge("Evaluation only, never used in training", icon=":material/lock:", color="orange")
     left, right = st.columns(2)
     with left:
-        widgets.chart(
+        inspecting.picture(
+            "Are the surest rows right?",
             figures.selective_accuracy_curve(
                 {"by confidence": evaluation.by_confidence, "by review score": evaluation.by_review_score},
                 baseline=evaluation.majority_accuracy,
@@ -251,7 +276,8 @@ def certainty(found: inspections.Inspection) -> None:
         )
         st.caption("Accuracy when only the most confident rows are kept. **Good:** it rises steeply to the left.")
     with right:
-        widgets.chart(
+        inspecting.picture(
+            "Can confidence be taken at its word?",
             figures.reliability_curve_figure(
                 evaluation.calibration,
                 after=None if evaluation.temperature is None else evaluation.temperature.after,
@@ -262,15 +288,15 @@ def certainty(found: inspections.Inspection) -> None:
             "Line: how often labels of a given confidence are right.",
         )
         st.caption("**Good:** on the diagonal. Below it, the model is more sure than it should be.")
-    st.markdown(text.plain(inspecting.calibration_words(evaluation)))
+    st.markdown(text.plain(inspection_words.calibration_words(evaluation)))
 
 
 def views(opened: datasets.Opened, training: Run, found: inspections.Inspection) -> None:
     shows = {
         "Influence": (lambda: influence(found, training), ["learners", "importance_by_class"]),
-        "Expert finder": (lambda: experts(found), ["importance_by_class"]),
+        "Expert finder": (lambda: experts(found, training), ["importance_by_class"]),
         "Trust": (lambda: trust(found), ["learners"]),
-        CONFUSION: (lambda: confusion(found, training), ["confusion", "evaluation_confusion"]),
+        CONFUSION: (lambda: confusion(found, training, opened), ["confusion", "evaluation_confusion"]),
         "Why this label?": (lambda: why(found, training, opened), ["review"]),
         "Certainty": (lambda: certainty(found), ["evaluation_by_confidence", "evaluation_calibration"]),
     }

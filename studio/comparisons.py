@@ -125,6 +125,15 @@ def ranked(found: Comparison, run: Run) -> pd.DataFrame:
     return frame
 
 
+def refusals(found: Comparison) -> dict[str, list[str]]:
+    """Return why methods could not run → their titles."""
+    said: dict[str, list[str]] = {}
+    for method in found.methods:
+        if not method.ran:
+            said.setdefault(method.note, []).append(method.title)
+    return said
+
+
 def single_learners(found: Comparison) -> str:
     """Return a sentence about single learners, where there is truth."""
     if found.best_learner is None or found.best_learner_accuracy is None or found.average_learner_accuracy is None:
@@ -179,7 +188,7 @@ def class_differences(found: Comparison, one: str, other: str) -> dict[str, floa
 
 
 def disputed(opened: Opened, found: Labels, one: str | None, other: str | None) -> tuple[int, pd.DataFrame]:
-    """Return how many rows two methods (or any) label differently, and the most disputed with all votes.
+    """Return how many rows two methods (or any) label differently, and the most disputed with truth and all votes.
 
     Parameters
     ----------
@@ -197,9 +206,12 @@ def disputed(opened: Opened, found: Labels, one: str | None, other: str | None) 
     else:
         rows = np.flatnonzero((table != table[:, :1]).any(axis=1))
     order = rows[np.argsort(most.support[rows], kind="stable")][:MOST_ROWS]
-    names = np.array([*map(str, votes.classes), ""], object)
+    names = np.array([*map(str, votes.classes), *map(str, votes.truth_only), ""], object)
     shown = [one, other] if one and other else list(found)
     columns: dict[str, Any] = {"row": order + 1, "id": [str(votes.ids[row]) for row in order]}
+    columns["methods agreeing"] = [f"{support} of {len(found)}" for support in most.support[order]]
+    if votes.truth is not None:
+        columns["truth"] = names[votes.truth[order]]
     columns |= {METHODS[name].title: names[found[name][order]] for name in shown}
     columns |= {f"{learner} (vote)": names[votes.codes[order, at]] for at, learner in enumerate(votes.learners)}
     return len(rows), pd.DataFrame(columns)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
-import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
 from deem_core import figures
-from deem_core.diagnostics.dependence import Dependence
-from deem_core.diagnostics.dependent_units import DependentPair
-from deem_core.diagnostics.evaluation import Evaluation
 from deem_core.diagnostics.inspection import Inspection
 from deem_core.errors import InputError
 from deem_core.runs import Run, State
@@ -26,12 +21,6 @@ EVALUATION = "evaluation_"
 
 PAIRS = "pairs_of_learners"
 """Name of the table of all pairs in every class and layer."""
-
-WEAK = 0.05
-"""Nats below which a pair hardly depends, however dark its cell."""
-
-COPIES = 0.6
-"""Normalised information from which a pair behaves like one learner."""
 
 
 def page(title: str, question: str, icon: str, view: View) -> None:
@@ -80,7 +69,8 @@ def show_reason(one: inspections.Reason, key: str) -> None:
         f"Row **{text.plain(one.id)}** is fused to **{text.plain(one.fused)}** ({text.percent(one.confidence)}); the "
         f"runner-up is {text.plain(one.runner_up)} ({text.percent(one.runner_up_probability)})."
     )
-    widgets.chart(
+    picture(
+        "Which votes decided?",
         figures.why_bars(
             one.learners,
             one.votes,
@@ -113,6 +103,7 @@ def _inspected(opened: datasets.Opened, training: Run, view: View) -> None:
         )
         return
     if found is not None:
+        standing(training)
         view(opened, training, found)
         return
 
@@ -126,6 +117,32 @@ def _inspected(opened: datasets.Opened, training: Run, view: View) -> None:
             st.button("Try again", key="inspect_again", icon=":material/replay:", on_click=jobs.resume, args=(run.id,))
 
     jobs.watch([run], waiting)
+
+
+def is_majority(training: Run) -> bool:
+    """Return whether the training failed, so that its answer is the majority vote."""
+    return bool((training.summary() or {}).get("fallback"))
+
+
+def standing(training: Run) -> None:
+    """Say what one must know about a training before its pictures: that it failed, or what was done about copies."""
+    if is_majority(training):
+        st.warning(
+            "This training did not succeed, so its answer is the **majority vote**. What you see here is how the votes "
+            "decide among themselves, each counting as one nat; nothing was learnt about anybody. Train again with "
+            "another learning rate to see whom a model trusts.",
+            icon=":material/warning:",
+        )
+        return
+    for sentence in (training.summary() or {}).get("near_copies", []):
+        st.caption(f":material/info: {text.plain(sentence)}")
+
+
+def picture(
+    question: str, figure: figures.Figure, key: str, alt: str, *, on_select: Callable[[], None] | None = None
+) -> None:
+    """Show a figure under the question that it answers."""
+    widgets.chart(figures.asking(figure, question), key, alt, on_select=on_select)
 
 
 def downloads(opened: datasets.Opened, found: Inspection, names: Sequence[str]) -> None:
@@ -164,102 +181,3 @@ def _table(found: Inspection, name: str) -> pd.DataFrame:
     if name == PAIRS:
         return pd.concat([layer.to_frame() for layer in found.dependence.layers], ignore_index=True)
     return found.frames()[name]
-
-
-# ---------------------------------------------------------------------- words and tables
-
-
-def calibration_words(evaluation: Evaluation) -> str:
-    """Return what truth says about confidence."""
-    said = (
-        f"Right on {text.percent(evaluation.accuracy)} of {evaluation.n_truth:,} rows with known truth; on "
-        f"{text.percent(evaluation.ceiling)} at least one learner is right, which no fusion of votes can beat. "
-        f"Confidence is off by {100 * evaluation.calibration.error:.1f} points on average."
-    )
-    if evaluation.temperature is not None:
-        said += (
-            f" One temperature ({evaluation.temperature.temperature:.2f}), fitted on the other rows each time, would "
-            f"bring that to {100 * evaluation.temperature.after.error:.1f} points."
-        )
-    return said
-
-
-def dependence_of(given: Dependence, which: str, average: str) -> tuple[list[NDArray[np.float64]], list[str]]:
-    """Return the matrices (C, u, u) of every layer to draw, and what they are of: the average, one class, or all."""
-    classes = list(given.layers[0].classes)
-    if which == average or not classes:
-        return [layer.mean_matrix[None] for layer in given.layers], [average]
-    if which in classes:
-        at = classes.index(which)
-        return [layer.information[at][None] for layer in given.layers], [which]
-    return [layer.information for layer in given.layers], classes
-
-
-def layers_table(given: Dependence) -> pd.DataFrame:
-    """Return a row for each layer: mean ± standard deviation over classes of each figure, and what chance shows."""
-    rows = []
-    for layer in given.layers:
-        numbers = layer.summary()
-        rows.append(
-            {
-                "layer": layer.name,
-                "units": len(layer.units),
-                "all pairs (Frobenius, nats)": _spread(numbers, "frobenius"),
-                "by chance": _spread(numbers, "floor_frobenius"),
-                "largest pair (nats)": _spread(numbers, "largest"),
-                "largest by chance": _spread(numbers, "floor"),
-                "share of entropy": _spread(numbers, "normalised"),
-                "entropy of a unit (nats)": _spread(numbers, "entropy"),
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def _spread(numbers: Mapping[str, float], name: str) -> str:
-    mean, std = numbers[name], numbers[f"{name}_std"]
-    return "" if np.isnan(mean) else f"{mean:.3f} ± {std:.3f}"
-
-
-def strong() -> str:
-    """Return how the cells of a heatmap that hold the most look: dark, or bright on a dark page."""
-    return "bright" if widgets.theme() == "dark" else "dark"
-
-
-def scale_words(matrices: Sequence[NDArray[np.float64]]) -> str:
-    """Return how much the strongest cell of dependence matrices is, for the colours say only which is more."""
-    off_diagonal = [own[:, ~np.eye(own.shape[1], dtype=bool)] for own in matrices]
-    known = np.concatenate([cells[np.isfinite(cells)] for cells in off_diagonal])
-    if not len(known):
-        return ""
-    top = float(known.max())
-    weak = ", which is very little: colours only tell more from less" if top < WEAK else ""
-    return f" The strongest cell is {top:.2g} nats{weak}."
-
-
-def pairs_table(pairs: Sequence[DependentPair]) -> pd.DataFrame:
-    """Return the most dependent pairs with their reading."""
-    return pd.DataFrame(
-        {
-            "first": [pair.first for pair in pairs],
-            "second": [pair.second for pair in pairs],
-            "information (nats)": [round(pair.information, 4) for pair in pairs],
-            "share of their entropy": [pair.normalised for pair in pairs],
-            "most in class": [pair.peak_class for pair in pairs],
-            "what it means": [pair.reading for pair in pairs],
-        }
-    )
-
-
-def groups_in_words(given: Dependence) -> list[str]:
-    """Return which learners behave like one, in words."""
-    first = given.layers[0]
-    known = np.ma.masked_invalid(first.normalised)  # pairs that some class knows nothing of
-    share = known.mean(axis=0).filled(0.0) if len(first.classes) else np.zeros((0, 0))
-    left, groups = set(range(len(share))), []
-    for at in range(len(share)):
-        if at in left:
-            members = sorted(other for other in left if other == at or share[at, other] >= COPIES)
-            left -= set(members)
-            if len(members) > 1:
-                groups.append(members)
-    return [f"{', '.join(first.units[at] for at in group)} behave like one learner." for group in groups]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,28 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from deem_core.diagnostics.importance import Importance
+from deem_core.diagnostics.confusion import Confusion, real_confusion
+from deem_core.diagnostics.importance import Expert, Importance
 from deem_core.diagnostics.inspection import Inspection
 from deem_core.diagnostics.why import Why, why
 from deem_core.errors import InputError
 from deem_core.figures.names import bar_names
 from deem_core.runs import Run
-from studio import jobs
+from studio import jobs, trainings
 from studio.datasets import Opened
 from studio.workspace import workspace
+
+MOST_NAMED = 12
+"""Cells of the expert finder that are named in words and outlined."""
+
+NOT_FAR_BEHIND = 0.4
+"""Share of the strongest expert's strength that others need to be named beside it."""
+
+MANY_CLASSES = 30
+"""Classes up to which the expert finder shows all, however few rows they have."""
+
+_STARTING = Lock()  # held while an inspection is looked for and started
+_PREFERRED = ("done", "running", "queued", "failed", "cancelled")
 
 
 def of_training(run: Run) -> Run:
@@ -30,15 +44,16 @@ def of_training(run: Run) -> Run:
     InputError
         If the training has no model.
     """
-    for other in jobs.of_dataset(run.dataset_id, "inspect"):
-        if other.config.get("training") == run.id:
-            return other
-    model = run.result("model.safetensors")
-    if model is None:
-        raise InputError("This training is not finished, so there is nothing to inspect yet.")
-    kept = workspace()
-    config = {"model": kept.store(model), "training": run.id, "random_state": 0}
-    return kept.start_run("inspect", kept.dataset(run.dataset_id), config, f"Inspection of {jobs.title(run)}")
+    with _STARTING:  # two tabs must not start the same one
+        others = [one for one in jobs.of_dataset(run.dataset_id, "inspect") if one.config.get("training") == run.id]
+        if others:
+            return min(others, key=lambda one: _PREFERRED.index(one.state().state))
+        model = run.result("model.safetensors")
+        if model is None:
+            raise InputError("This training is not finished, so there is nothing to inspect yet.")
+        kept = workspace()
+        config = {"model": kept.store(model), "training": run.id, "random_state": 0}
+        return kept.start_run("inspect", kept.dataset(run.dataset_id), config, f"Inspection of {jobs.title(run)}")
 
 
 def found(run: Run) -> Inspection | None:
@@ -79,12 +94,77 @@ def has_spread(importance: Importance) -> bool:
     return bool(np.isfinite(importance.restart_spread).any())
 
 
-def experts_in_words(importance: Importance, most: int = 6) -> list[str]:
-    """Return who stands out for which class, in words."""
-    return [
-        f"“{one.learner}” for class “{one.class_name}”, {one.ratio:.1f} times the median learner"
-        for one in importance.experts()[:most]
-    ]
+def clearest(importance: Importance) -> list[Expert]:
+    """Return the experts worth naming: the strongest, and those not far behind."""
+    experts = importance.experts()
+    return [one for one in experts[:MOST_NAMED] if one.strength >= NOT_FAR_BEHIND * experts[0].strength]
+
+
+def expert_classes(importance: Importance, most: int = 4) -> list[str]:
+    """Return the classes to look at first: those with the clearest experts, else the first one."""
+    found = dict.fromkeys(one.class_name for one in clearest(importance))
+    return sorted(list(found)[:most], key=importance.classes.index) or list(importance.classes[:1])
+
+
+def told_apart(importance: Importance) -> NDArray[np.intp]:
+    """Return the classes, in their order, of which something can be said: all if few, else those with enough rows."""
+    if len(importance.classes) <= MANY_CLASSES or not importance.enough.any():
+        most = np.argsort(-importance.class_rows, kind="stable")[:MANY_CLASSES]
+        return np.sort(most)
+    return np.flatnonzero(importance.enough)
+
+
+def experts_in_words(experts: Sequence[Expert], classes: Sequence[str]) -> list[str]:
+    """Return who stands out for which classes, a line for each learner, the clearest expert first."""
+    of_learner: dict[str, list[Expert]] = {}
+    for one in experts:
+        of_learner.setdefault(one.learner, []).append(one)
+    lines = []
+    for learner, own in of_learner.items():
+        cells = sorted(own, key=lambda one: classes.index(one.class_name))
+        names = _and([f"“{one.class_name}”" for one in cells])
+        times = _and([f"{one.ratio:.1f}" for one in cells])
+        each = "class" if len(cells) == 1 else "classes"
+        lines.append(f"“{learner}” for {each} {names}: {times} times as much influence as the median learner")
+    return lines
+
+
+def _and(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+# ---------------------------------------------------------------------- confusion
+
+
+def confusion_of(
+    inspection: Inspection, training: Run, opened: Opened, learner: str
+) -> tuple[Confusion, Confusion | None]:
+    """Return the confusion of one learner (d = 1), estimated and, with truth, real.
+
+    With too many classes for all matrices to be kept, votes are counted against the fused labels here.
+    """
+    truth = inspection.evaluation is not None
+    if inspection.confusion is not None:
+        kept = None if inspection.evaluation is None else inspection.evaluation.confusion
+        return _one(inspection.confusion, learner), None if kept is None else _one(kept, learner)
+    found = trainings.outcome(training, opened)
+    if found is None:
+        raise InputError("This training has no labels any more.")
+    votes = opened.reading.votes
+    counted = real_confusion(replace(votes, truth=found.fused, truth_only=np.empty(0, object)), [learner])
+    return replace(counted, source="estimated"), real_confusion(votes, [learner]) if truth else None
+
+
+def cells_used(confusion: Confusion) -> pd.DataFrame:
+    """Return the table of a confusion without its empty cells, which with many classes are nearly all."""
+    frame = confusion.to_frame()
+    used: pd.DataFrame = frame[frame["probability"] > 0].reset_index(drop=True)
+    return used
+
+
+def _one(kept: Confusion, learner: str) -> Confusion:
+    at = [kept.learners.index(learner)]
+    return replace(kept, learners=(learner,), psi=kept.psi[at], support=kept.support[at])
 
 
 # ---------------------------------------------------------------------- why this label?
@@ -173,6 +253,6 @@ def review_table(inspection: Inspection) -> pd.DataFrame:
             "id": list(review.ids),
             "fused label": names[review.fused],
             "runner-up": names[review.runner_up],
-            "confidence": review.confidence,
+            "confidence": 100 * review.confidence,
         }
     )

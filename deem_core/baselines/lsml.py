@@ -9,6 +9,9 @@ For one class against the rest (`binary`), with R the covariance of the votes z 
    (Least residual alone puts the few good learners among many guessers into one group, and nothing is left between.)
 3. The class balance b maximises the likelihood over a grid from −0.95 to 0.95, with
    ψ_i = ½(1 + mu_i + v_i √((1−b)/(1+b))),  η_i = ½(1 − mu_i + v_i √((1+b)/(1−b))), clipped to [0.01, 0.99].
+   With these limits, the reference's, a class of a thousand is best explained as one that everybody misses, and all
+   labels collapse. So for a side y whose share s of the majority vote is small, balances that give it s/4 to 4s are
+   tried too, and the other side may be mistaken for it as rarely as s.
 4. A group of three or more hangs on y through its own hidden ±1, whose ψ, η come from the same fit inside the group;
    Pr(hidden = 1 | y = 1) and Pr(hidden = −1 | y = −1) by least squares. Others hang on y directly.
 5. The log-odds are log((1+b)/(1−b)) + Σ_groups log Pr(z of the group | y = 1) − log Pr(… | y = −1).
@@ -16,7 +19,7 @@ For one class against the rest (`binary`), with R the covariance of the votes z 
 Rank-one fits end when no entry moves by 1e-7, or after 200 rounds. Signs: Σ v ≥ 0, as skill outweighs ill will
 (counting signs instead would let many guessers decide). Ties go to the lowest class. The scores cost d⁴: above
 `MAX_GROUPED` learners no groups are looked for (that is SML). The log-odds of different classes are not calibrated
-against each other, so it fails with hundreds of classes.
+against each other.
 """
 
 from __future__ import annotations
@@ -38,6 +41,8 @@ MAX_GROUPED = 48
 MAX_GROUPS = 8
 NOISE_FACTOR = 3.0
 BALANCES = np.arange(-0.95, 0.951, 0.05)
+RARE = np.array([0.25, 0.5, 1.0, 2.0, 4.0])
+"""Shares tried for a side that is rarer than the grid of balances knows, in parts of its share of the majority vote."""
 CLIP = 0.01
 TOLERANCE, MAX_ITERATIONS = 1e-7, 200
 
@@ -176,17 +181,31 @@ def rank_one(R: Float, trusted: NDArray[np.bool_]) -> Float:
 def _fit(signs: Signs, trusted: NDArray[np.bool_]) -> Fit:
     """Return v from the covariance on trusted pairs, and the balance of greatest likelihood."""
     v = rank_one(signs.covariance(), trusted & _enough(signs.common))
-    tilt = np.sqrt((1 - BALANCES) / (1 + BALANCES))
-    psi, eta = _rates(signs.means[:, None], v[:, None], tilt)  # (d, 39)
+    shares = _shares(signs)
+    balances = _balances(shares)
+    tilt = np.sqrt((1 - balances) / (1 + balances))
+    psi, eta = _rates(signs.means[:, None], v[:, None], tilt, shares)  # (d, B)
     yes, no = _log_likelihoods(signs, psi, eta)
-    both = np.logaddexp(yes + np.log((1 + BALANCES) / 2), no + np.log((1 - BALANCES) / 2))
+    both = np.logaddexp(yes + np.log((1 + balances) / 2), no + np.log((1 - balances) / 2))
     at = int((signs.counts @ both).argmax())
-    return Fit(v, psi[:, at], eta[:, at], float(BALANCES[at]))
+    return Fit(v, psi[:, at], eta[:, at], float(balances[at]))
 
 
-def _rates(means: Float, v: Float, tilt: Float) -> tuple[Float, Float]:
+def _shares(signs: Signs) -> tuple[float, float]:
+    """Return the shares of y = 1 and y = −1 by the majority vote; a side that wins no row may still hold one."""
+    least = 1 / max(float(signs.counts.sum()), 1.0)
+    return max(signs.prior, least), max(1 - signs.prior, least)
+
+
+def _balances(shares: tuple[float, float]) -> Float:
+    """Return the balances to try, (B,): the grid, and beyond it those near the share of a rare side."""
+    low, high = 2 * shares[0] * RARE - 1, 1 - 2 * shares[1] * RARE
+    return np.concatenate([low[low < BALANCES[0]], BALANCES, high[high > BALANCES[-1]]])
+
+
+def _rates(means: Float, v: Float, tilt: Float, shares: tuple[float, float]) -> tuple[Float, Float]:
     psi, eta = (1 + means + v * tilt) / 2, (1 - means + v / tilt) / 2
-    return np.clip(psi, CLIP, 1 - CLIP), np.clip(eta, CLIP, 1 - CLIP)
+    return np.clip(psi, CLIP, 1 - min(CLIP, shares[1])), np.clip(eta, CLIP, 1 - min(CLIP, shares[0]))
 
 
 def _log_likelihoods(signs: Signs, psi: Float, eta: Float) -> tuple[Float, Float]:

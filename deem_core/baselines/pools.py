@@ -9,6 +9,7 @@ asks ``stop``.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,8 +69,18 @@ def log_pool(votes: Votes, rng: np.random.Generator, *, stop: Stop = never) -> A
         moved = float(np.abs(weights - before).max())
         done += 1
         cut = done < ROUNDS and stop()
-    skills = np.where(active, weights, np.nan)
-    return _finish(votes, posterior, iterations=done, converged=moved <= SETTLED, cut=cut, skills=skills)
+    skills, settled = np.where(active, weights, np.nan), moved <= SETTLED
+    made = _finish(votes, posterior, iterations=done, converged=settled, cut=cut, skills=skills)
+    return made if settled or cut else replace(made, notes=(_unsettled(votes, weights), *made.notes))
+
+
+def _unsettled(votes: Votes, weights: Float) -> str:
+    """Return the sentence about weights that ten rounds did not settle: mostly one learner's, which is too sure."""
+    most = int(weights.argmax())
+    return (
+        f"Weights were still moving after {ROUNDS} rounds: {votes.learners[most]} counts {weights[most]:.1f} times as "
+        "much as the average learner. Who is too sure of itself can take over this pool."
+    )
 
 
 def _soft(votes: Votes, method: str) -> NDArray[np.float32]:

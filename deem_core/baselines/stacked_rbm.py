@@ -8,8 +8,9 @@ then tenfold again. A layer is made in three steps:
 2. its width h is the least number of singular values of W whose sum exceeds 95 % of all, and less than d;
 3. retrain d → h without penalty; what it says about h is the next layer's input.
 
-It ends at h = 1, after at most 4 layers (the fourth is forced to 1). The unit at the top may mean "yes" or "no": it is
-flipped where it agrees with the majority vote on fewer than half of the rows. Shortened against the paper, as the votes
+A class ends at its own h = 1, after at most 4 layers (the fourth is forced to 1), whatever the other classes still
+need: a further layer on a single unit could only forget. The unit at the top may mean "yes" or "no": it is flipped
+where it agrees with the majority vote on fewer than half of the rows. Shortened against the paper, as the votes
 of an ensemble are learnt in far fewer updates: 60 epochs of 20 batches of at most 500 rows (150 epochs of batches of
 100 there). It stops after the last epoch; if it is cut, each RBM ends where it stands.
 
@@ -39,12 +40,27 @@ F32 = NDArray[np.float32]
 
 @dataclass
 class Layer:
-    """K' RBMs side by side: weights (K', d, h), biases (K', 1, d) and (K', 1, h), and which hidden units exist."""
+    """K' RBMs side by side: weights (K', d, h), biases (K', 1, d) and (K', 1, h), and which hidden units exist.
+
+    K' counts the classes of this layer, which are fewer than all where some have come to one unit below it.
+    """
 
     weights: F32
     visible: F32
     hidden: F32
     alive: F32  # (K', 1, h): 1 for the units that a class uses
+
+    @property
+    def widths(self) -> NDArray[np.int_]:
+        """Hidden units of each class, (K',)."""
+        widths: NDArray[np.int_] = self.alive.sum(axis=(1, 2)).astype(int)
+        return widths
+
+    @property
+    def ends(self) -> NDArray[np.bool_]:
+        """Classes that come to their single top unit here, (K',)."""
+        ends: NDArray[np.bool_] = self.widths == 1
+        return ends
 
     def up(self, v: F32) -> F32:
         """Return Pr(h = 1 | v), (K', b, h)."""
@@ -75,15 +91,17 @@ def train(votes: Votes, rng: np.random.Generator, stop: Stop) -> Stack:
     alive = np.ones((len(classes), 1, votes.n_learners), np.float32)
     layers: list[Layer] = []
     cut = False
-    while not cut and (not layers or layers[-1].alive.sum(axis=2).max() > 1):
+    while not cut and len(inputs):
         wide, cut = _train_rbm(inputs, alive, alive, PENALTY, rng, stop=stop)
-        widths = _widths(wide.weights, alive) if len(layers) < MAX_LAYERS - 1 else np.ones(len(classes), int)
+        forced = cut or len(layers) == MAX_LAYERS - 1
+        widths = np.ones(len(inputs), int) if forced else _widths(wide.weights, alive)
         units = (np.arange(widths.max()) < widths[:, None])[:, None].astype(np.float32)
-        layer, cut = _train_rbm(inputs, alive, units, 0.0, rng, stop=stop)
+        layer, late = _train_rbm(inputs, alive, units, 0.0, rng, stop=stop)
         layers.append(layer)
-        inputs, alive = _draw(layer, inputs, rng), units
-    if cut and layers[-1].alive.sum(axis=2).max() > 1:  # something has to stand at the top
-        units = np.ones((len(classes), 1, 1), np.float32)
+        cut = cut or late
+        inputs, alive = _draw(layer, inputs, rng)[~layer.ends], units[~layer.ends]
+    if len(inputs):  # it was cut, and something has to stand at the top
+        units = np.ones((len(inputs), 1, 1), np.float32)
         layers.append(_train_rbm(inputs, alive, units, 0.0, rng, stop=lambda: True)[0])
     return Stack(layers, bits, cut)
 
@@ -97,8 +115,7 @@ def finish(votes: Votes, stack: Stack, top: Float) -> Aggregate:
     top = np.where(agreement[:, None] < 0.5, 1 - top, top)
     posterior = np.stack([1 - top[0], top[0]], axis=1) if K == 2 else np.maximum(top.T, 1e-12)
     posterior = posterior / posterior.sum(axis=1, keepdims=True)
-    widths = [" → ".join(str(int(layer.alive[k].sum())) for layer in stack.layers) for k in range(len(classes))]
-    told = f"Widths of the layers: {'; '.join(dict.fromkeys(widths))}."
+    told = f"Widths of the layers: {'; '.join(dict.fromkeys(_widths_in_words(stack)))}."
     return Aggregate(
         posterior=posterior,
         voted=votes.votes_per_row > 0,
@@ -110,13 +127,27 @@ def finish(votes: Votes, stack: Stack, top: Float) -> Aggregate:
 
 
 def forward(stack: Stack, rng: np.random.Generator | None) -> Float:
-    """Return the top unit's probability (K', n): bits between layers are rounded, or drawn if ``rng`` is given."""
+    """Return the top units' probabilities (K', n): bits between layers are rounded, or drawn if ``rng`` is given."""
     values = stack.inputs.astype(np.float32)
-    for layer in stack.layers[:-1]:
-        p = layer.up(values)
-        bits = p > 0.5 if rng is None else rng.random(p.shape, np.float32) < p
-        values = bits * layer.alive
-    return stack.layers[-1].up(values)[:, :, 0].astype(np.float64)
+    top, still = np.empty(values.shape[:2]), np.arange(len(values))
+    for layer in stack.layers:
+        p = layer.up(values)  # (classes still here, n, h)
+        top[still[layer.ends]] = p[layer.ends, :, 0]
+        p, still = p[~layer.ends], still[~layer.ends]
+        bits = p > 0.5 if rng is None else rng.random(p.shape, np.float32) < p  # units that do not exist have p = 0
+        values = bits.astype(np.float32)
+    return top
+
+
+def _widths_in_words(stack: Stack) -> list[str]:
+    """Return the widths of each class's layers, bottom first."""
+    said: list[list[str]] = [[] for _ in stack.inputs]
+    still = np.arange(len(said))
+    for layer in stack.layers:
+        for k, width in zip(still, layer.widths, strict=True):
+            said[k].append(str(width))
+        still = still[~layer.ends]
+    return [" → ".join(widths) for widths in said]
 
 
 def _draw(layer: Layer, v: F32, rng: np.random.Generator) -> F32:

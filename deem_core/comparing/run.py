@@ -85,8 +85,8 @@ def compare(
     expert_classes : labels, optional
         Accuracy is also told on the rows of these true classes and on the rest.
     budget : float, optional
-        Seconds for each method. One that iterates ends where it stands, others run in fewer seeds; DEEM and the
-        contrastive iRBM always finish their first run. None is no limit.
+        Seconds for each method. One that iterates ends where it stands, others run in fewer seeds; DEEM, soft DEEM
+        and the contrastive iRBM always finish their first run. None is no limit.
     random_state : int
         Same number, same labels (unless the budget cuts).
     watch : callable, optional

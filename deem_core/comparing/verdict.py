@@ -6,11 +6,15 @@ from deem_core.comparing.result import Comparison, Difference, MethodResult
 
 SUBJECT, REFERENCE = "deem", "mv"
 
+SAME = 0.02
+"""Two methods are called equally good if the interval of their difference in accuracy stays within this of 0."""
+
 
 def conclusion(comparison: Comparison) -> str:
     """Return plain sentences on whether DEEM is worth it here, or what else is.
 
-    Better and worse mean that the 95 % interval of the paired difference in accuracy leaves out 0.
+    Better and worse mean that the 95 % interval of the paired difference in accuracy leaves out 0. Just as good means
+    that it is near 0 (`SAME`); an interval that is wider than that tells only that there are too few true labels.
     """
     if not comparison.n_truth:
         return _without_truth(comparison)
@@ -29,9 +33,13 @@ def conclusion(comparison: Comparison) -> str:
             "few rows to learn from: use the majority vote, or look at the learning rate, near-copies and restarts."
         )
         return f"{said}{why}{_rival(comparison)}"
+    rival = _rival(comparison)
+    if max(abs(gain.low), abs(gain.high)) > SAME:
+        rows = "1 row" if comparison.n_truth == 1 else f"{comparison.n_truth:,} rows"
+        said = f"True labels of {rows} cannot tell DEEM from majority vote here: {figures} right, {_points(gain)}."
+        return f"{said}{rival}" if rival else f"{said} More true labels would; until then the simpler rule will do."
     figures = f"{_percent(_majority(deem))} right against {_percent(deem.accuracy)}"
     said = f"Majority vote is just as good as DEEM here: {figures}, {_points(gain)}."
-    rival = _rival(comparison)
     return f"{said}{rival}" if rival else f"{said} The simpler rule will do."
 
 
@@ -55,13 +63,15 @@ def _without_subject(comparison: Comparison) -> str:
     missing = "DEEM could not run here." if SUBJECT in comparison else "DEEM was not among the methods."
     if not ranked or ranked[0].accuracy is None:
         return f"{missing} No other method gave labels either." if not ranked else missing
-    best = next((method for method in ranked if method.name != REFERENCE), None)
-    if best is None:
+    others = [method for method in ranked if method.name != REFERENCE]
+    if not others:
         return f"{missing} Majority vote is right on {_percent(ranked[0].accuracy)} of the rows."
-    gain = best.versus[REFERENCE]
-    if gain.low > 0:
-        return f"{missing} {best.title} is better than majority vote: {_percent(best.accuracy)} right, {_points(gain)}."
-    return f"{missing} No method here is surely better than majority vote ({_percent(_majority(best))} right)."
+    for best in others:
+        gain = best.versus[REFERENCE]
+        if gain.low > 0:  # not always the first one: a smaller gain may be surer
+            told = f"{_percent(best.accuracy)} right, {_points(gain)}"
+            return f"{missing} {_name(best)} is better than majority vote: {told}."
+    return f"{missing} No method here is surely better than majority vote ({_percent(_majority(others[0]))} right)."
 
 
 def _rival(comparison: Comparison) -> str:
@@ -74,12 +84,18 @@ def _rival(comparison: Comparison) -> str:
     if not better:
         return ""
     best = better[0]
-    return f" {best.title} does better than DEEM: {_percent(best.accuracy)}." if best.accuracy is not None else ""
+    return f" {_name(best)} does better than DEEM: {_percent(best.accuracy)}." if best.accuracy is not None else ""
 
 
 def _majority(method: MethodResult) -> float | None:
     """Return the accuracy of the majority vote, which is always compared with."""
     return None if method.accuracy is None else method.accuracy - method.versus[REFERENCE].difference
+
+
+def _name(method: MethodResult) -> str:
+    """Return the title as it reads inside a sentence: "LA (two passes)"."""
+    what, _, which = method.title.partition(", ")
+    return f"{what} ({which})" if which else what
 
 
 def _percent(share: float | None) -> str:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from deem_core.control import Control
 from deem_core.diagnostics.agreement import spread_rows
 from deem_core.diagnostics.answers import Fused, class_names, fused_labels, in_model_terms, logits
-from deem_core.diagnostics.dependent_units import UNMISTAKABLE, WELL_ABOVE, LayerDependence
+from deem_core.diagnostics.dependent_units import SHARED, UNMISTAKABLE, WELL_ABOVE, LayerDependence
 from deem_core.diagnostics.information import pair_information
 from deem_core.diagnostics.result import Result
 from deem_core.errors import InputError
@@ -74,7 +74,7 @@ class Dependence(Result):
             first = self.layers[1].summary()  # the table that the layers see, near-copies merged
         before, after = first["frobenius"], last["frobenius"]
         if before < WELL_ABOVE * first["floor_frobenius"] and first["normalised"] < UNMISTAKABLE:
-            return "Given the label the learners are nearly independent: there is little to disentangle."
+            return self._nearly_independent()
         if len(self.layers) < 2 or self.restart < 0:
             return f"Given the label the learners depend on each other (Frobenius norm {before:.2f})."
         change = 1 - after / before
@@ -82,6 +82,17 @@ class Dependence(Result):
         return (
             f"Dependence given the label {verb} by {abs(change):.0%} through the layers ({before:.2f} → {after:.2f})."
         )
+
+    def _nearly_independent(self) -> str:
+        """Say that most pairs are independent, and which are not: among many learners a few copies hardly weigh."""
+        close = self.layers[0].pairs_above(SHARED)
+        if not len(close):
+            return "Given the label the learners are nearly independent: there is little to disentangle."
+        pair = self.layers[0].pairs(1)[0]
+        most = "Given the label most learners are nearly independent"
+        if len(close) == 1:
+            return f"{most}, but {pair.first} and {pair.second} depend on each other."
+        return f"{most}, but {len(close):,} pairs are not, most of all {pair.first} and {pair.second}."
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per layer: mean and standard deviation over classes of every figure."""

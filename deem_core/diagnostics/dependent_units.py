@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import chdtri
 
 from deem_core.diagnostics.agreement import clustered_order
 from deem_core.diagnostics.result import Result
@@ -16,6 +17,12 @@ Float = NDArray[np.float64]
 WELL_ABOVE = 3.0
 """How many times the bias floor dependence must be to speak of it."""
 
+
+LUCK = 0.01
+"""Chance of calling any pair of a layer dependent if none is."""
+
+SHARED = 0.1
+"""Share of their entropy from which on two units are said to share mistakes."""
 
 UNMISTAKABLE = 0.3
 """Share of the entropy that two units have in common which chance does not explain, however few the rows."""
@@ -107,6 +114,7 @@ class LayerDependence(Result):
         if not len(self.classes):
             return ()
         mean, share = self.mean_matrix, _nan_mean(self.normalised)
+        clear = self.beyond_chance
         first, second = np.triu_indices(len(self.units), 1)
         best = np.argsort(-np.nan_to_num(mean[first, second], nan=-1), kind="stable")[:most]
         found = []
@@ -123,10 +131,28 @@ class LayerDependence(Result):
                     float(share[i, j]),
                     where,
                     at,
-                    _pair_reading(float(share[i, j]), float(mean[i, j]), float(self.floor.mean())),
+                    _pair_reading(float(share[i, j]), bool(clear[i, j])),
                 )
             )
         return tuple(found)
+
+    def pairs_above(self, share: float) -> NDArray[np.intp]:
+        """Return the pairs, (m, 2), that share at least so much of their entropy, and more than chance would show."""
+        if not len(self.classes):
+            return np.empty((0, 2), np.intp)
+        return np.argwhere(np.triu((np.nan_to_num(_nan_mean(self.normalised)) >= share) & self.beyond_chance, 1))
+
+    @property
+    def beyond_chance(self) -> NDArray[np.bool_]:
+        """Whether a pair depends more than the most dependent of as many independent pairs would, (u, u).
+
+        2n times the information of an independent pair is chi-square with (K − 1)² degrees of freedom, and so is the
+        sum over classes with as many more; `LUCK` is the chance that any pair at all looks dependent without being it.
+        """
+        u, freedom = len(self.units), max(len(self.classes), 1) * (self.n_states - 1) ** 2
+        total = np.nansum(2 * self.rows[:, None, None] * self.information, axis=0)
+        least = chdtri(max(freedom, 1), LUCK / max(u * (u - 1) // 2, 1))
+        return np.asarray((total >= least) | (np.nan_to_num(_nan_mean(self.normalised)) >= UNMISTAKABLE))
 
     def summary(self) -> dict[str, float]:
         """Return mean and standard deviation of each figure over the classes."""
@@ -192,14 +218,14 @@ def _nan_mean(matrices: Float) -> Float:
     return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))
 
 
-def _pair_reading(share: float, information: float, floor: float) -> str:
+def _pair_reading(share: float, clear: bool) -> str:
     """Say in words what the dependence of a pair means."""
-    if information < WELL_ABOVE * floor and share < UNMISTAKABLE:
+    if not clear:
         return "no more than chance would show"
     for least, words in (
         (0.6, "nearly the same votes, whatever the label: treat them as one voice"),
-        (0.3, "strongly dependent: they share most of their mistakes"),
-        (0.1, "dependent: they share some of their mistakes"),
+        (UNMISTAKABLE, "strongly dependent: they share most of their mistakes"),
+        (SHARED, "dependent: they share some of their mistakes"),
     ):
         if share >= least:
             return words

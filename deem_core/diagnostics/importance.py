@@ -44,14 +44,20 @@ MAX_CELLS = 250_000_000
 
 FEWEST_ROWS = 500
 
-STANDS_OUT = 1.7
-"""How many times the median learner's importance for a class makes an expert; oracles reach 1.7 to 2.3 at least."""
+STANDS_OUT = 1.5
+"""How many times the median learner's importance for a class makes an expert; oracles reach 1.6 to 2.3 at least."""
 
 LEAST_MIDDLE = 0.05
 """A median below this share of the most important learner's counts as this share: ratios to nothing mean nothing."""
 
 BEYOND_ITSELF = 1.4
 """How many times its usual lead over the median learner: good everywhere is not an expert anywhere."""
+
+CLASS_ROWS = 20
+"""Rows of a class from which on something can be said of who matters for it."""
+
+ERRORS = 3.0
+"""Standard errors by which an expert must lead the median learner: of many learners and classes, some lead by luck."""
 
 
 @dataclass(frozen=True)
@@ -146,30 +152,50 @@ class Importance(Result):
         """Return who stands out in which class, the most outstanding first.
 
         A learner stands out in a class where its importance is at least ``least`` times that of the median learner,
-        above the mean, and where this lead is at least `BEYOND_ITSELF` times what it is in its median class.
+        above the mean and more than chance, and where this lead is at least `BEYOND_ITSELF` times what it is in its
+        median class. Classes with few rows are left out. The order is that of both leads together, over the others and
+        beyond its own: a good learner leads everywhere, an expert where it is one.
         """
         middle = np.median(self.by_class, axis=0)  # (K,)
         peak = self.by_class.max(axis=0, initial=0)
-        middle = np.where(middle > 0, np.maximum(middle, LEAST_MIDDLE * peak), middle)
-        lead = np.divide(self.by_class, middle, out=np.full_like(self.by_class, np.nan), where=middle > 0)
-        lead = lead[:, ~np.isnan(lead).all(axis=0)]
-        usual = np.median(lead, axis=1, keepdims=True) if lead.size else np.ones((len(self.subjects), 1))
-        there = np.flatnonzero(middle > 0)
-        known = self.by_class[:, there]
+        middle = np.maximum(middle, LEAST_MIDDLE * peak, where=middle > 0, out=middle)
+        there = np.flatnonzero((middle > 0) & self.enough)
+        if not len(there):
+            return ()
+        known, middle = self.by_class[:, there], middle[there]
+        lead = known / middle
+        usual = np.maximum(np.median(lead, axis=1, keepdims=True), LEAST_MIDDLE)
         found = (lead >= least) & (lead >= BEYOND_ITSELF * usual) & (known > known.mean(axis=0))
+        found &= known - ERRORS * np.nan_to_num(self.error_by_class[:, there]) > middle
+        cells = np.argwhere(found)
         experts = [
-            Expert(self.subjects[i], self.classes[there[k]], float(lead[i, k])) for i, k in np.argwhere(found).tolist()
+            Expert(self.subjects[i], self.classes[there[k]], float(lead[i, k]), float(lead[i, k] / usual[i, 0]))
+            for i, k in cells.tolist()
         ]
-        return tuple(sorted(experts, key=lambda one: -one.ratio))
+        return tuple(sorted(experts, key=lambda one: -one.strength))
+
+    @property
+    def enough(self) -> NDArray[np.bool_]:
+        """Whether a class has enough rows to tell who matters for it, (K,)."""
+        return np.asarray(self.class_rows >= CLASS_ROWS)
 
 
 @dataclass(frozen=True)
 class Expert(Result):
-    """A learner whose importance for a class is ``ratio`` times that of the median learner."""
+    """A learner whose importance for a class is ``ratio`` times that of the median learner, its lead.
+
+    That lead is ``beyond`` times what it is in the learner's median class.
+    """
 
     learner: str
     class_name: str
     ratio: float
+    beyond: float
+
+    @property
+    def strength(self) -> float:
+        """Both leads together."""
+        return self.ratio * self.beyond
 
 
 def importance(

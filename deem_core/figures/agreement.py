@@ -11,14 +11,13 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
 from deem_core.diagnostics.agreement import SHARE_BINS, RowAgreement
-from deem_core.figures.names import bar_names, hover_names
+from deem_core.figures.cells import MOST_WRITTEN, PAIR, colour_bar, key_axis, turned, writing
+from deem_core.figures.names import HOVER_LETTERS, bar_names
+from deem_core.figures.panels import picture_layout
 from deem_core.figures.theme import theme_of
 
 MOST_LABELS = 40
-"""Names along the side of a heatmap; of more learners, every second or third is named."""
-
-MOST_WRITTEN = 12
-"""Learners up to which the numbers are written into the cells."""
+"""Learners up to which cells are parted by lines."""
 
 
 def agreement_heatmap(
@@ -56,59 +55,35 @@ def agreement_heatmap(
     rows = None if common is None else np.asarray(common)[np.ix_(at, at)]
     drawn = np.where(np.eye(d, dtype=bool), np.nan, share)
     low, high = _range(drawn)
-    position = list(range(d))
-    figure = go.Figure(
-        go.Heatmap(
-            z=drawn,
-            x=position,
-            y=position,
-            zmin=low,
-            zmax=high,
-            colorscale=colours.colour_scale(),
-            xgap=1 if d <= MOST_LABELS else 0,
-            ygap=1 if d <= MOST_LABELS else 0,
-            texttemplate="%{z:.0%}" if d <= MOST_WRITTEN else None,
-            customdata=_pair_texts(share, rows, hover_names([learners[j] for j in at]), what),
-            hovertemplate="%{customdata}<extra></extra>",
-            colorbar={
-                "title": {"text": f"share of rows with the same {what}", "side": "right"},
-                "tickformat": ".0%",
-                "thickness": 14,
-                "outlinewidth": 0,
-            },
-        )
+    all_names, all_keys = bar_names(learners), bar_names(learners, most=HOVER_LETTERS)
+    names, keys = [all_names[j] for j in at], [all_keys[j] for j in at]
+    cells = go.Heatmap(
+        z=drawn.astype(np.float32),
+        x=keys,
+        y=keys,
+        zmin=low,
+        zmax=high,
+        colorscale=colours.colour_scale(),
+        xgap=1 if d <= MOST_LABELS else 0,
+        ygap=1 if d <= MOST_LABELS else 0,
+        customdata=rows,
+        hovertemplate=f"{PAIR}same {what} on %{{z:.1%}} of "
+        + ("the rows with both" if rows is None else "%{customdata:,} common rows")
+        + "<extra></extra>",
+        hoverongaps=False,
+        colorbar=colour_bar(f"share of rows with the same {what}", tickformat=".0%"),
     )
-    step = math.ceil(d / MOST_LABELS)
-    all_names = bar_names(learners)
-    names = [all_names[j] for j in at]
-    axis = {
-        "tickmode": "array",
-        "tickvals": position[::step],
-        "ticktext": names[::step],
-        "tickfont": {"size": 12 if d <= 20 else 10},
-        "range": [-0.5, d - 0.5],
-        "constrain": "domain",
-        "showgrid": False,
-        "zeroline": False,
-        "fixedrange": True,
-        "automargin": True,
-        "ticks": "",
-    }
-    title = who if step == 1 else f"{who} (one in {step} is named)"
+    figure = go.Figure([cells, *_unknown(share, rows, keys)])
+    if d <= MOST_WRITTEN:
+        texts = [[f"{cell:.0%}" if np.isfinite(cell) else "" for cell in row] for row in drawn]
+        figure.add_trace(writing(drawn, texts, cells, at=keys))
+    side = int(np.clip(34 * d, 300, 640))
+    across, down = (key_axis(keys, names, who, pixels=side, upwards=upwards) for upwards in (True, False))
     return figure.update_layout(
-        template=colours.template(),
+        picture_layout(colours, side + 160),
         plot_bgcolor=colours.grid,
-        height=int(np.clip(34 * d, 300, 640)) + 160,
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        dragmode=False,
-        xaxis={**axis, "title": {"text": title, "standoff": 12}, "tickangle": _angle(names)},
-        yaxis={
-            **axis,
-            "title": {"text": title, "standoff": 12},
-            "range": [d - 0.5, -0.5],
-            "scaleanchor": "x",
-            "constraintoward": "top",
-        },
+        xaxis={**across, "constrain": "domain", "tickangle": turned(names, side)},
+        yaxis={**down, "constrain": "domain", "scaleanchor": "x", "constraintoward": "top"},
     )
 
 
@@ -168,11 +143,27 @@ def agreement_histogram(
     )
 
 
-def _angle(names: Sequence[str]) -> int:
-    """Return how names must be turned to stand under their columns."""
-    if len(names) * max(map(len, names)) <= 60:  # letters in the width of the picture
-        return 0
-    return -50 if len(names) <= 20 else -90
+def _unknown(
+    share: NDArray[np.float64], common: NDArray[np.integer[Any]] | None, keys: Sequence[str]
+) -> list[go.Heatmap]:
+    """Return cells without colour that tell why a pair has no number."""
+    pairs = np.isnan(share) & ~np.eye(len(share), dtype=bool)
+    if not pairs.any():
+        return []
+    return [
+        go.Heatmap(
+            z=np.where(pairs, 0.0, np.nan).astype(np.float32),
+            x=keys,
+            y=keys,
+            customdata=common,
+            opacity=0,
+            showscale=False,
+            hovertemplate=f"{PAIR}too few rows in common"
+            + ("" if common is None else " (%{customdata:,})")
+            + "<extra></extra>",
+            hoverongaps=False,
+        )
+    ]
 
 
 def _range(values: NDArray[np.float64]) -> tuple[float, float]:
@@ -182,23 +173,6 @@ def _range(values: NDArray[np.float64]) -> tuple[float, float]:
         return 0.0, 1.0
     low, high = math.floor(known.min() * 20) / 20, math.ceil(known.max() * 20) / 20
     return (low, high) if high - low >= 0.1 else (max(high - 0.1, 0.0), max(high, 0.1))
-
-
-def _pair_texts(
-    share: NDArray[np.float64], common: NDArray[np.integer[Any]] | None, names: Sequence[str], what: str
-) -> list[list[str]]:
-    """Return what is said of each pair, (d, d)."""
-
-    def text(i: int, j: int) -> str:
-        if i == j:
-            return f"<b>{names[i]}</b>"
-        pair = f"<b>{names[i]}</b><br><b>{names[j]}</b><br>"
-        if math.isnan(share[i, j]):
-            return f"{pair}too few rows in common" + ("" if common is None else f" ({common[i, j]:,})")
-        rows = f"the rows with both {what}s" if common is None else f"{common[i, j]:,} common rows"
-        return f"{pair}same {what} on {share[i, j]:.1%} of {rows}"
-
-    return [[text(i, j) for j in range(len(names))] for i in range(len(names))]
 
 
 def _sizes(rows: RowAgreement) -> tuple[NDArray[np.int64], list[str], list[str], str]:

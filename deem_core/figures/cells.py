@@ -19,6 +19,9 @@ MOST_WRITTEN = 12
 DARK, LIGHT = "#141a2a", "#ffffff"
 """Colours of numbers on light and on dark cells."""
 
+PAIR = "<b>%{y}</b><br><b>%{x}</b><br>"
+"""How hover texts of pairs begin: names come from the axes, for a text per cell is megabytes with 100 learners."""
+
 LETTER = 7
 """Pixels of a letter on an axis, about."""
 
@@ -63,7 +66,23 @@ def name_axis(
         "fixedrange": True,
         "automargin": True,
         "ticks": "",
+        "ticklabelstandoff": 4,
     }
+
+
+def key_axis(keys: Sequence[str], names: Sequence[str], title: str, **how: Any) -> dict[str, Any]:
+    """Return an axis of cells whose places are called by keys, which hover texts show, and named where there is room.
+
+    Parameters
+    ----------
+    keys, names : sequence of n str
+        Long and short names; no two keys may be the same.
+    title : str
+    **how
+        As for `name_axis`.
+    """
+    axis = name_axis(names, title, **how)
+    return {**axis, "type": "category", "tickvals": [keys[k] for k in axis["tickvals"]]}
 
 
 def turned(names: Sequence[str], pixels: int) -> int:
@@ -101,8 +120,15 @@ def peaks(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
     return np.asarray(np.where(np.isnan(values), -np.inf, values).max(axis=axis, initial=-np.inf))
 
 
-def writing(z: NDArray[np.float64], texts: Sequence[Sequence[str]], cells: go.Heatmap, *, size: int = 12) -> go.Scatter:
-    """Return numbers to be written on cells at 0, 1, …, dark or light, whichever is read better on the cell's colour.
+def writing(
+    z: NDArray[np.float64],
+    texts: Sequence[Sequence[str]],
+    cells: go.Heatmap,
+    *,
+    size: int = 12,
+    at: Sequence[str] | None = None,
+) -> go.Scatter:
+    """Return numbers to be written on cells, dark or light, whichever is read better on the cell's colour.
 
     A heatmap could write them itself, but in a fixed grey that is lost on half of the colours.
 
@@ -115,14 +141,16 @@ def writing(z: NDArray[np.float64], texts: Sequence[Sequence[str]], cells: go.He
         Whose ``zmin``, ``zmax`` and ``colorscale`` are looked at.
     size : int
         Of the letters, in pixels.
+    at : sequence of str, optional
+        Keys of the cells in both directions; by default they lie at 0, 1, ….
     """
     known = np.argwhere(np.isfinite(z))
     places = np.clip((z[tuple(known.T)] - cells.zmin) / (cells.zmax - cells.zmin), 0, 1)
     scale = [[place, colour] for place, colour in cells.colorscale]
     below = sample_colorscale(scale, places.tolist(), colortype="tuple") if len(known) else []
     return go.Scatter(
-        x=known[:, 1],
-        y=known[:, 0],
+        x=known[:, 1] if at is None else [at[k] for k in known[:, 1]],
+        y=known[:, 0] if at is None else [at[k] for k in known[:, 0]],
         mode="text",
         text=[texts[row][column] for row, column in known.tolist()],
         textfont={"size": size, "color": [DARK if _light(colour) else LIGHT for colour in below]},

@@ -82,7 +82,7 @@ def selective_accuracy_curve(
         _level(figure, baseline, f"majority vote, all rows {baseline:.1%}", colours)
     low = float(np.nanmin(values))
     return figure.update_layout(
-        picture_layout(colours, HEIGHT),
+        picture_layout(colours, HEIGHT + 20),
         legend=_legend_above(),
         showlegend=len(curves) > 1,
         xaxis=line_axis("share of the rows, surest first", tickformat=".0%", range=[0, 1.01], fixedrange=True),

@@ -20,6 +20,9 @@ Floats = NDArray[np.float64]
 MOST_CLASSES = 25
 """Classes that fit on a screen with their names."""
 
+FEW_CLASSES = 6
+"""Classes up to which percentages have room for their sign in each of two matrices."""
+
 NOTHING = "Choose a learner to see what it says for each label."
 
 
@@ -111,7 +114,7 @@ def confusion_pair(
     for at, (share, support, label) in enumerate(zip(shares, supports, labels, strict=True), start=1):
         cells = _cells(share, classes, order, support=support, who=(learner, label), colours=colours)
         figure.add_trace(cells.update(showscale=at == 2, colorbar=_bar()), row=1, col=at)
-        for text in _written(cells, narrow=True):
+        for text in _written(cells, pair=True):
             figure.add_trace(text, row=1, col=at)
         axis = name_axis(axis_names, label if at == 1 else "", pixels=height, upwards=False, labelled=at == 1)
         figure.update_yaxes(axis, row=1, col=at)
@@ -158,12 +161,13 @@ def _cells(
     )
 
 
-def _written(cells: go.Heatmap, *, narrow: bool = False) -> list[go.Scatter]:
-    """Return the percentages to write on the cells, if there is room; on narrow ones without the sign."""
+def _written(cells: go.Heatmap, *, pair: bool = False) -> list[go.Scatter]:
+    """Return the percentages to write on the cells, if there is room; on narrow ones small and without the sign."""
     share = np.asarray(cells.z, np.float64)
+    narrow = pair and len(share) > FEW_CLASSES
     sign = "" if narrow else "%"
     texts = [[f"{100 * cell:.0f}{sign}" if cell >= 0.005 else "0" for cell in row] for row in share]
-    return [writing(share, texts, cells, size=10 if narrow else 12)] if len(share) <= MOST_WRITTEN else []
+    return [writing(share, texts, cells, size=11 if narrow else 13)] if len(share) <= MOST_WRITTEN else []
 
 
 def _percent(share: float) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from plotly.subplots import make_subplots
 
 from deem_core.diagnostics.agreement import clustered_order
-from deem_core.figures.cells import colour_bar, name_axis, turned
+from deem_core.figures.cells import LETTER, PAIR, colour_bar, key_axis, turned
 from deem_core.figures.names import bar_names, safe, short
 from deem_core.figures.panels import picture_layout, picture_of_nothing
 from deem_core.figures.theme import Theme, theme_of
@@ -20,14 +20,20 @@ from deem_core.figures.theme import Theme, theme_of
 Floats = NDArray[np.float64]
 Order = Literal["clustered", "file"] | Sequence[ArrayLike]
 
-PANEL = {1: 380, 2: 300, 3: 185}
-"""Pixels of a panel's side, by the number of layers."""
+TALLEST = {1: 560, 2: 360, 3: 300, 4: 240}
+"""Pixels of a panel's height at most, by the number of classes below each other."""
 
-SMALLEST = 130
-"""Pixels of a panel's side with more layers than that."""
+LOWEST = 180
+"""Pixels of a panel's height at least, and with more classes than that."""
 
-MANY, SIDE_OF_MANY = 4, 185
-"""Classes beyond which panels are small whatever the number of layers, for a page is long enough."""
+NAME, ROOMY = 13, 20
+"""Pixels that a name beside a panel needs, and has where there is room."""
+
+WIDTH = 700
+"""Pixels of all panels of a row together, about."""
+
+WEAK = 0.1
+"""Nats that the colours reach at least, so that dependence which hardly counts looks pale."""
 
 GAP = 26
 """Pixels between two rows of panels."""
@@ -80,7 +86,7 @@ def dependence_grid(
     classes = _classes(arrays[0], max_classes)
     layers = _layers(arrays, _units_of_layers(unit_names, len(arrays)), layer_names, order, classes)
     top = max(float(_pairs(layer.information).max(initial=0)) for layer in layers)
-    return _Grid(layers, [class_names[k] for k in classes], len(class_names), top or 1.0, colours).figure()
+    return _Grid(layers, [class_names[k] for k in classes], len(class_names), max(top, WEAK), colours).figure()
 
 
 class _Grid:
@@ -88,8 +94,9 @@ class _Grid:
 
     def __init__(self, layers: list[_Layer], classes: list[Any], n_classes: int, top: float, theme: Theme) -> None:
         self.layers, self.classes, self.n_classes, self.top, self.theme = layers, classes, n_classes, top, theme
-        side = PANEL.get(len(layers), SMALLEST)
-        self.side = side if len(classes) <= MANY else min(side, SIDE_OF_MANY)
+        wanted = (ROOMY if len(classes) == 1 else NAME) * max(len(layer.names) for layer in layers)
+        self.side = int(np.clip(wanted, LOWEST, TALLEST.get(len(classes), LOWEST)))
+        self.width = WIDTH // len(layers)
 
     def figure(self) -> go.Figure:
         L, C = len(self.layers), len(self.classes)
@@ -98,7 +105,7 @@ class _Grid:
             rows=C,
             cols=L,
             column_titles=[f"<b>{_wrapped(layer.title)}</b>" for layer in self.layers],
-            horizontal_spacing=0.14 / L if L > 1 else 0.0,
+            horizontal_spacing=0.1 / L if L > 1 else 0.0,
             vertical_spacing=GAP / inner if C > 1 else 0.0,
         )
         figure.update_annotations(font={"size": 14, "color": self.theme.text})
@@ -106,15 +113,14 @@ class _Grid:
             for column, layer in enumerate(self.layers):
                 figure.add_trace(self._cells(layer, row), row=row + 1, col=column + 1)
                 figure.update_xaxes(self._across(layer, row), row=row + 1, col=column + 1)
-                at = row * L + column + 1
-                anchor = "x" if at == 1 else f"x{at}"
-                figure.update_yaxes(self._down(column, row), scaleanchor=anchor, row=row + 1, col=column + 1)
+                figure.update_yaxes(self._down(column, row), row=row + 1, col=column + 1)
         lines = max(_wrapped(layer.title).count("<br>") for layer in self.layers)
         margin = {"l": 8, "r": 8, "t": 30 + 18 * lines + (22 if self.n_classes > C else 0), "b": 8}
         figure.update_layout(
             picture_layout(self.theme, inner + margin["t"] + self._below()),
             margin=margin,
             plot_bgcolor=self.theme.grid,
+            dragmode=False if self._fits() else "zoom",
             coloraxis={
                 "colorscale": self.theme.colour_scale(),
                 "cmin": 0,
@@ -153,52 +159,52 @@ class _Grid:
             coloraxis="coloraxis",
             xgap=1 if len(layer.names) <= 40 else 0,
             ygap=1 if len(layer.names) <= 40 else 0,
-            hovertemplate=f"<b>%{{x}}</b><br><b>%{{y}}</b><br>%{{z:.3g}} nats given the label "
+            hovertemplate=f"{PAIR}%{{z:.3g}} nats given the label "
             f"{short(str(self.classes[row]), 40)}<br>{safe(layer.title)}<extra></extra>",
             hoverongaps=False,
         )
 
     def _fits(self) -> bool:
-        """Return whether names fit beside the panels, of all layers or of none."""
-        return max(len(layer.names) for layer in self.layers) * 12 <= self.side
+        """Return whether names fit beside the panels, of all layers or of none; if not, one can zoom in."""
+        return max(len(layer.names) for layer in self.layers) * NAME <= self.side + NAME
 
     def _across(self, layer: _Layer, row: int) -> dict[str, Any]:
         last = row == len(self.classes) - 1
-        title = "" if self._fits() or not last else f"{len(layer.names)} learners"
+        title = "" if self._fits() or not last else f"{len(layer.names)} learners · drag to zoom in"
         names = [_cut(name) for name in layer.names]
-        axis = _category(layer.names, title, self.side, last and self._fits())
-        return {**axis, "tickangle": turned(names, self.side), "constrain": "domain", "constraintoward": "center"}
+        axis = self._axis(layer, title, self.width, last)
+        return {**axis, "tickangle": turned(names, self.width) if self._fits() else -90}
 
     def _down(self, column: int, row: int) -> dict[str, Any]:
-        layer = self.layers[column]
         # Names beside the first panel alone: others would run into their neighbours, and have them below.
-        axis = _category(layer.names, "", self.side, column == 0 and self._fits(), upwards=False)
+        axis = self._axis(self.layers[column], "", self.side, column == 0, upwards=False)
         if column == 0:
             axis["title"] = {"text": f"<b>{short(str(self.classes[row]), self.side // 9)}</b>", "standoff": 10}
-        return {**axis, "constrain": "domain", "constraintoward": "top"}
+        return axis
+
+    def _axis(self, layer: _Layer, title: str, pixels: int, labelled: bool, *, upwards: bool = True) -> dict[str, Any]:
+        """Return an axis of a panel; where names do not fit, Plotly names as many as do, and more when zoomed in."""
+        names = [_cut(name) for name in layer.names]
+        axis = key_axis(layer.names, names, title, pixels=pixels, labelled=labelled, upwards=upwards)
+        axis |= {"title": {"text": title, "standoff": 12}, "tickfont": {"size": 10}}
+        if self._fits():
+            return axis | ({"tickvals": layer.names, "ticktext": names} if labelled else {})
+        free = {"fixedrange": False, "tickmode": "auto", "nticks": pixels // NAME, "showticklabels": labelled}
+        return {name: value for name, value in axis.items() if name not in ("tickvals", "ticktext")} | free
 
     def _below(self) -> int:
         """Return the pixels that names under the last row take."""
-        longest = max(len(_cut(name)) for layer in self.layers for name in layer.names)
-        return 40 + 7 * (longest if self._fits() else 1)
-
-
-def _category(names: Sequence[str], title: str, pixels: int, labelled: bool, *, upwards: bool = True) -> dict[str, Any]:
-    """Return an axis whose places are called by the units' names, as hover texts are."""
-    axis = name_axis([_cut(name) for name in names], title, pixels=pixels, labelled=labelled, upwards=upwards)
-    return {
-        **axis,
-        "type": "category",
-        "title": {"text": title, "standoff": 12},
-        "tickvals": list(names) if labelled else [],
-        "ticktext": [_cut(name) for name in names] if labelled else [],
-        "tickfont": {"size": 10},
-    }
+        longest = LETTER * max(len(_cut(name)) for layer in self.layers for name in layer.names)
+        names = [_cut(name) for layer in self.layers for name in layer.names]
+        if not self._fits():
+            return 60 + longest
+        flat = all(turned([_cut(name) for name in layer.names], self.width) == 0 for layer in self.layers)
+        return 30 if flat or not names else 24 + longest
 
 
 def _cut(name: str) -> str:
     """Return a name for the side of a small panel; an escaped one is left whole."""
-    return name if "&" in name else short(name, 12)
+    return name if "&" in name else short(name, 14)
 
 
 def _wrapped(title: str) -> str:

@@ -25,6 +25,7 @@ def accuracy_intervals(
     highlight: str | None = None,
     reference: str | None = None,
     measure: str = "accuracy (share of rows that are right)",
+    order: str = "best first",
     theme: str | None = "light",
 ) -> go.Figure:
     """Draw the accuracy of each method as a dot with its interval, the best first (evaluation only).
@@ -40,6 +41,8 @@ def accuracy_intervals(
         The method whose value is a line across the picture, such as majority vote.
     measure : str
         What the values are, if not accuracies.
+    order : str
+        What a high value means for the order of the methods, if it is not "best".
     theme : "light" or "dark"
     """
     colours = theme_of(theme)
@@ -47,12 +50,12 @@ def accuracy_intervals(
     known = np.flatnonzero(np.isfinite(value))
     if not len(known):
         return picture_of_nothing(colours, "No accuracies to show: they need rows with known truth.")
-    order = known[np.argsort(-value[known], kind="stable")]
+    ranked = known[np.argsort(-value[known], kind="stable")]
     low, high = np.fmin(low, value), np.fmax(high, value)  # no interval where its ends are NaN
     axis_names, hover = bar_names(names, most=28), hover_names(names)
-    palette = [colours.selected if names[m] == highlight else colours.accent for m in order]
+    palette = [colours.selected if names[m] == highlight else colours.accent for m in ranked]
     figure, what = go.Figure(), measure.partition(" (")[0]
-    for m, colour in zip(order.tolist(), palette, strict=True):  # error bars have one colour per trace
+    for m, colour in zip(ranked.tolist(), palette, strict=True):  # error bars have one colour per trace
         figure.add_scatter(
             x=[value[m]],
             y=[axis_names[m]],
@@ -70,11 +73,11 @@ def accuracy_intervals(
             hovertemplate="<b>%{customdata[0]}</b><br>%{customdata[1]}<br>%{customdata[2]}<extra></extra>",
             showlegend=False,
         )
-    ends = [float(low[order].min()), float(high[order].max())]
+    ends = [float(low[ranked].min()), float(high[ranked].max())]
     pad = max(0.06 * (ends[1] - ends[0]), 0.005)
     figure.update_layout(
-        bar_layout(colours, len(order), "method, best first"),
-        height=130 + 30 * len(order),
+        bar_layout(colours, len(ranked), f"method, {order}"),
+        height=130 + 30 * len(ranked),
         xaxis={
             "title": measure,
             "tickformat": ".1%" if ends[1] - ends[0] < 0.05 else ".0%",
@@ -84,7 +87,7 @@ def accuracy_intervals(
             "automargin": True,
         },
     )
-    figure.update_yaxes(showgrid=True, categoryorder="array", categoryarray=[axis_names[m] for m in order])
+    figure.update_yaxes(showgrid=True, categoryorder="array", categoryarray=[axis_names[m] for m in ranked])
     at = list(names).index(reference) if reference is not None and reference in names else None
     if at is not None and np.isfinite(value[at]):
         figure.add_vline(

@@ -8,7 +8,37 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from deem_core.figures.names import safe
 from deem_core.figures.theme import Theme
+
+MARGIN = {"l": 8, "r": 12, "t": 8, "b": 8, "pad": 0}
+"""Pixels around a picture. A page's theme may pad axes, which frames cells in grey and pushes ticks into titles."""
+
+QUESTION, LEGEND = 34, 30
+"""Pixels that a question above a picture takes, and a legend between the two."""
+
+
+def asking(figure: go.Figure, question: str) -> go.Figure:
+    """Put the question that a picture answers above it, so that it goes with the picture when that is saved."""
+    above = figure.layout.margin.t or 0
+    if figure.layout.showlegend is not False and (figure.layout.legend.y or 0) >= 1:
+        above = max(above, LEGEND)
+    if figure.layout.height is not None:
+        figure.update_layout(height=figure.layout.height + QUESTION)
+    return figure.update_layout(
+        margin={"t": above + QUESTION},
+        title={
+            "text": f"<b>{safe(question)}</b>",
+            "font": {"size": 16},
+            "x": 0,
+            "xref": "container",
+            "xanchor": "left",
+            "y": 1,
+            "yref": "container",
+            "yanchor": "top",
+            "pad": {"t": 6},
+        },
+    )
 
 
 def panels(theme: Theme, titles: Sequence[str], *, height: int, spacing: float = 0.08, columns: int = 0) -> go.Figure:
@@ -33,7 +63,7 @@ def picture_layout(theme: Theme, height: int) -> dict[str, Any]:
     return {
         "template": theme.template(),
         "height": height,
-        "margin": {"l": 8, "r": 12, "t": 8, "b": 8},
+        "margin": MARGIN,
         "dragmode": False,
         "hovermode": "closest",
         "hoverlabel": {"bgcolor": theme.background, "bordercolor": theme.rest, "font": {"color": theme.text}},

@@ -9,14 +9,17 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
-from deem_core.figures.cells import MOST_WRITTEN, cell_names, colour_bar, name_axis, turned, writing
-from deem_core.figures.names import safe, short
+from deem_core.figures.cells import MOST_WRITTEN, PAIR, colour_bar, name_axis, turned, writing
+from deem_core.figures.names import HOVER_LETTERS, bar_names, safe, short
 from deem_core.figures.panels import legend_below, line_axis, panels, picture_layout, picture_of_nothing
 from deem_core.figures.theme import theme_of
 
 Floats = NDArray[np.float64]
 
 HEIGHT = 340
+
+WIDTH = 640
+"""Pixels of a matrix of all learners from side to side, about."""
 
 TITLES = (
     "All pairs</b><br><span style='font-size:12px'>Frobenius norm, nats</span><b>",
@@ -146,7 +149,8 @@ def correlation_heatmap(
     drawn = np.where(np.eye(n, dtype=bool), np.nan, value)[np.ix_(at, at)]
     known = drawn[np.isfinite(drawn)]
     signed = bool(len(known)) and float(known.min()) < -0.05
-    shown, hover = cell_names(names)
+    shown = bar_names(names)
+    keys = [bar_names(names, most=HOVER_LETTERS)[j] for j in at]
     own = names[-1] if fused is None else fused
     labels = [f"<b>{shown[j]}</b>" if names[j] == own else shown[j] for j in at]
     side = int(np.clip(36 * n, 240, 640))
@@ -154,32 +158,40 @@ def correlation_heatmap(
     title = "learner, and the fused label in bold"
     texts = [["" if np.isnan(cell) else f"{cell:.2f}" for cell in row] for row in drawn]
     cells = go.Heatmap(
-        z=drawn,
+        z=drawn.astype(np.float32),
         zmin=-1 if signed else 0,
         zmax=1,
-        x=list(range(n)),
-        y=list(range(n)),
+        x=keys,
+        y=keys,
         colorscale=colours.diverging_scale() if signed else colours.colour_scale(),
         xgap=1 if n <= 40 else 0,
         ygap=1 if n <= 40 else 0,
-        customdata=[[_pair(hover[i], hover[j], value[i, j], i == j) for j in at.tolist()] for i in at.tolist()],
-        hovertemplate="%{customdata}<extra></extra>",
+        hovertemplate=f"{PAIR}correlation %{{z:.2f}}<extra></extra>",
         hoverongaps=False,
         colorbar=colour_bar("correlation of votes"),
     )
     down: dict[str, Any] = name_axis(plain, title, pixels=side, upwards=False)
-    across = name_axis(plain, title, pixels=side)
+    across: dict[str, Any] = name_axis(plain, title, pixels=WIDTH)
+    bold = [k for k, j in enumerate(at.tolist()) if names[j] == own]
     for axis in (down, across):
-        axis["ticktext"] = [labels[k] for k in axis["tickvals"]]
+        named = _with(axis["tickvals"], bold)
+        axis |= {"type": "category", "tickvals": [keys[k] for k in named], "ticktext": [labels[k] for k in named]}
     figure = go.Figure(cells)
     if n <= MOST_WRITTEN:
-        figure.add_trace(writing(drawn, texts, cells))
+        figure.add_trace(writing(drawn, texts, cells, at=keys))
     return figure.update_layout(
         picture_layout(colours, side + 150),
         plot_bgcolor=colours.grid,
-        xaxis={**across, "tickangle": turned(plain, side), "constrain": "domain"},
-        yaxis={**down, "scaleanchor": "x", "constrain": "domain", "constraintoward": "top"},
+        xaxis={**across, "tickangle": turned(plain, WIDTH)},
+        yaxis=down,
     )
+
+
+def _with(places: Sequence[int], wanted: Sequence[int]) -> list[int]:
+    """Return the places that are named and those that must be; a neighbour of these gives way."""
+    step = places[1] - places[0] if len(places) > 1 else 1
+    near = {other for k in wanted for other in range(k - step + 1, k + step)}
+    return sorted({*wanted, *(k for k in places if k not in near)})
 
 
 def _tick(name: str) -> str:
@@ -196,10 +208,3 @@ def _words(name: str, value: float, spread: float, floor: float) -> str:
     if np.isfinite(spread):
         said += f" ± {spread:.2g} over classes"
     return said + (f"<br>independent learners would seem to have {floor:.2g}" if np.isfinite(floor) else "")
-
-
-def _pair(first: str, second: str, value: float, same: bool) -> str:
-    if same:
-        return f"<b>{first}</b>"
-    said = f"correlation {value:.2f}" if np.isfinite(value) else "not known: too few common rows"
-    return f"<b>{first}</b><br><b>{second}</b><br>{said}"

@@ -18,7 +18,7 @@ from deem_core.figures.theme import Theme, theme_of
 Floats = NDArray[np.float64]
 
 HEIGHT = 430
-WIDTH, INNER = 600.0, 330.0
+WIDTH, INNER = 720.0, 330.0
 """Pixels of the area of points, about; a wider page only makes room."""
 
 HINTS = {

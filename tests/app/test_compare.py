@@ -24,6 +24,7 @@ def workshop(tmp_path_factory):
         "seeds": done(made, "compare", truth, {"methods": ["mv", "la2"], "seeds": 2, "random_state": 0}),
         "blind": done(made, "compare", add_votes(made, votes.without_truth(), "blind.csv"), METHODS),
         "single": done(made, "compare", truth, {"methods": ["mv"], "random_state": 0}),
+        "refused": done(made, "compare", truth, {"methods": ["mv", "mean_prob"], "random_state": 0}),
     }
     return made.root, {name: run.id for name, run in runs.items()}
 
@@ -49,6 +50,10 @@ def open_compare(app):
         return app.switch_page("pages/compare.py").run()
 
     return open_it
+
+
+def _methods(run):
+    return run.summary()["methods"]
 
 
 def test_without_data_the_page_leads_to_it(open_compare):
@@ -90,6 +95,15 @@ def test_with_truth_methods_are_ranked_by_accuracy_and_marked_as_evaluation(open
     assert table["accuracy"].is_monotonic_decreasing
     assert {"95 % interval", "expert classes", "other classes", "seconds"} <= set(table)
     assert "± seeds" not in table
+    assert table["accuracy"].max() == pytest.approx(100 * max(one["accuracy"] for one in _methods(compared["truth"])))
+
+
+def test_a_method_that_could_not_run_is_listed_with_its_reason_in_full(open_compare, compared):
+    app = open_compare(compared["refused"])
+    expect_calm(app)
+    assert app.dataframe[0].value["method"].tolist() == ["Majority vote", "Mean probability"]
+    assert "**Mean probability** could not run: " in words(app)
+    assert "pools probabilities, and these votes are labels only: bring soft votes" in words(app)
 
 
 def test_the_spread_over_seeds_is_shown_where_there_are_several(open_compare, compared):

@@ -2,15 +2,17 @@
 
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
+from deem_core.diagnostics.inspection import Inspection
 from deem_core.files import write_json
 from deem_core.runs import State, Workspace
 from deem_core.runs.alive import Worker
 from deem_core.runs.state import WORKER, write_state
-from studio import jobs, state
+from studio import inspections, jobs, state
 from tests.app.conftest import button, expect_calm, words
 from tests.in_process import QUICK, add_votes, done, experts, inspected
 
@@ -61,8 +63,8 @@ def open_page(app):
     return open_it
 
 
-def turn_to(app, tab):
-    app.session_state["learners_tabs"] = tab
+def turn_to(app, tab, tabs="learners_tabs"):
+    app.session_state[tabs] = tab
     app.run()
     expect_calm(app)
 
@@ -97,6 +99,8 @@ def test_every_tab_of_every_kind_of_model_is_shown(open_page, trained, name):
     app.switch_page("pages/dependence.py").run()
     expect_calm(app)
     labels = [each.label for each in app.tabs]
+    for tab in labels:
+        turn_to(app, tab, "dependence_tabs")
     assert labels == ["Mutual information", "Layer by layer", "Most dependent pairs", "Correlation with the label"]
 
 
@@ -126,7 +130,8 @@ def test_influence_is_shown_for_chosen_classes_and_by_withholding(open_page, tra
     rows, how = app.get("button_group")[:2]
     rows.set_value("Some classes").run()
     expect_calm(app)
-    assert app.multiselect[0].value == ["w"]
+    found = Inspection.load(of_training(Workspace(), trained["truth"]).path)
+    assert app.multiselect[0].value == inspections.expert_classes(found.influence)
     app.multiselect[0].set_value([]).run()
     expect_calm(app)
     app.get("button_group")[1].set_value("Withholding votes").run()
@@ -161,8 +166,12 @@ def test_the_tables_of_the_open_tab_can_be_taken_home(open_page, trained):
 def test_learners_that_copy_each_other_are_named(open_page, trained):
     app = open_page("dependence", trained["truth"])
     expect_calm(app)
-    assert "ann, ann_2, ann_3 behave like one learner." in words(app)
     assert "The strongest cell is" in words(app)
+    turn_to(app, "Most dependent pairs", "dependence_tabs")
+    assert "ann, ann_2, ann_3 behave like one learner." in words(app)
+    turn_to(app, "Layer by layer", "dependence_tabs")
+    assert "When it does not fall" in words(app)
+    turn_to(app, "Mutual information", "dependence_tabs")
     app.selectbox[0].set_value("Every class").run()
     expect_calm(app)
     app.selectbox[0].set_value("w").run()
@@ -218,6 +227,32 @@ def test_a_training_without_an_inspection_starts_one(open_page, trained, workspa
     app = open_page("dependence", training)
     assert not app.exception
     assert started == [training.id]
+
+
+def test_two_tabs_at_once_start_one_inspection_and_a_finished_one_is_preferred(trained, workspace, monkeypatch):
+    training = trained["truth"]
+    finished = of_training(workspace, training)
+    again = workspace.new_run("inspect", workspace.dataset(training.dataset_id), finished.config, title="Again")
+    assert inspections.of_training(training).id == finished.id
+    workspace.cancel(again)
+    for run in (finished, again):
+        workspace.delete_run(run)
+    monkeypatch.setattr(Workspace, "start", lambda self, run: None)
+    with ThreadPoolExecutor(4) as tabs:
+        found = {run.id for run in tabs.map(inspections.of_training, [training] * 4)}
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_training_that_fell_back_to_the_majority_vote_says_so(open_page, trained, page):
+    training = trained["truth"]
+    write_json(training.summary() | {"fallback": True}, training.path / "summary.json")
+    app = open_page(page, training)
+    expect_calm(app)
+    assert "its answer is the **majority vote**" in words(app)
+    if page == "learners":
+        turn_to(app, "Expert finder")
+        assert "it has no experts" in words(app)
 
 
 def test_deleting_a_training_deletes_its_inspection(trained, workspace):

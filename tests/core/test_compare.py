@@ -12,7 +12,18 @@ from sklearn.metrics import balanced_accuracy_score, f1_score
 import deem_core
 from deem_core import InputError, Votes, simulate
 from deem_core.baselines import Aggregate
-from deem_core.comparing import METHODS, Comparison, Entry, MethodResult, compare, conclusion, metrics, registry, run
+from deem_core.comparing import (
+    METHODS,
+    Comparison,
+    Difference,
+    Entry,
+    MethodResult,
+    compare,
+    conclusion,
+    metrics,
+    registry,
+    run,
+)
 from deem_core.comparing.evaluation import evaluate
 from deem_core.control import Control, Stopped
 from deem_core.estimator import IRBM
@@ -61,6 +72,7 @@ def test_the_registry_holds_every_method_of_the_contract():
     assert list(METHODS) == [
         *["mv", "weighted_mv", "ds", "fds", "hds", "onecoin", "lsml", "ebcc", "la1", "la2", "flyingsquid"],
         *["dnn_det", "dnn_sto", "hlm", "mean_prob", "geo_pool", "log_pool", "irbm", "irbm_cd", "deem"],
+        "deem_soft",
     ]
     for entry in METHODS.values():
         assert entry.title
@@ -374,9 +386,20 @@ def test_a_gain_is_told_with_its_interval():
 
 
 def test_a_difference_that_may_be_none_makes_majority_vote_just_as_good():
-    said = conclusion(staged({"deem": 0.805}))
-    assert said.startswith("Majority vote is just as good as DEEM here")
+    said = conclusion(staged({"deem": 0.801}, n=10_000))
+    assert said.startswith("Majority vote is just as good as DEEM here: 80.0 % right against 80.1 %, ")
     assert said.endswith("The simpler rule will do.")
+
+
+def test_too_few_true_labels_are_not_taken_for_equality():
+    few = staged({"deem": 0.9}, n=40)
+    assert few["deem"].versus["mv"].low < 0 < few["deem"].versus["mv"].high
+    said = conclusion(few)
+    assert said.startswith(
+        "True labels of 40 rows cannot tell DEEM from majority vote here: 90.0 % against 80.0 % right"
+    )
+    assert "just as good" not in said
+    assert said.endswith("More true labels would; until then the simpler rule will do.")
 
 
 def test_a_loss_is_told_with_what_it_suggests():
@@ -399,12 +422,20 @@ def test_a_rival_that_is_surely_better_is_named():
     said = conclusion(staged({"deem": 0.85, "ds": 0.95, "la1": 0.9}))
     assert said.endswith("Dawid-Skene does better than DEEM: 95.0 %.")
     assert "does better" not in conclusion(staged({"deem": 0.9, "ds": 0.905}))
+    assert "LA (two passes) does better than DEEM: 95.0 %." in conclusion(staged({"deem": 0.85, "la2": 0.95}))
 
 
 def test_without_deem_the_best_other_method_is_told():
     assert "Dawid-Skene is better than majority vote: 95.0 % right" in conclusion(staged({"ds": 0.95}))
     assert "No method here is surely better" in conclusion(staged({"ds": 0.8}))
     assert conclusion(staged({})) == "DEEM was not among the methods. Majority vote is right on 80.0 % of the rows."
+
+
+def test_a_small_sure_gain_counts_before_a_larger_one_that_may_be_luck():
+    found = staged({"ds": 0.95, "onecoin": 0.9})
+    unsure = replace(found["ds"], versus={"mv": Difference(0.15, -0.01, 0.3)})
+    found = replace(found, methods=tuple(unsure if one.name == "ds" else one for one in found.methods))
+    assert "One-coin Dawid-Skene is better than majority vote: 90.0 % right" in conclusion(found)
 
 
 def test_the_conclusion_of_a_real_comparison_is_a_sentence(found):

@@ -7,6 +7,7 @@ import pytest
 
 from deem_core import Votes, figures
 from deem_core.diagnostics.agreement import pair_agreement, row_agreement
+from deem_core.figures.cells import DARK, LIGHT
 from deem_core.figures.names import bar_names, safe, short
 from deem_core.figures.theme import THEMES
 
@@ -41,7 +42,7 @@ def test_any_size_and_any_name_can_be_drawn(d, K, theme):
     for name, figure in all_figures(drawn(d, K), theme).items():
         text = json.dumps(figure.to_plotly_json(), default=lambda value: np.asarray(value).tolist())
         assert "<script" not in text, name
-        assert "%{x}<" not in text, name
+        assert "%{x}<" not in text.replace("<b>%{x}</b>", ""), name
         assert figure.layout.template.layout.font.color == THEMES[theme].text
         assert figure.layout.xaxis.title.text, name
         assert figure.layout.yaxis.title.text, name
@@ -72,19 +73,32 @@ class TestHeatmap:
 
     def test_cells_follow_the_order_and_the_diagonal_is_blank(self):
         figure = figures.agreement_heatmap(self.SHARE, ["a", "b", "c"], order=[2, 1, 0])
-        np.testing.assert_array_equal(
-            figure.data[0].z, [[np.nan, 0.6, np.nan], [0.6, np.nan, 0.2], [np.nan, 0.2, np.nan]]
-        )
+        np.testing.assert_allclose(figure.data[0].z, [[np.nan, 0.6, np.nan], [0.6, np.nan, 0.2], [np.nan, 0.2, np.nan]])
         assert figure.layout.xaxis.ticktext == figure.layout.yaxis.ticktext == ("c", "b", "a")
         assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1]  # the first at the top
         assert figure.layout.yaxis.scaleanchor == "x"
 
     def test_hover_texts_name_the_pair(self):
         figure = figures.agreement_heatmap(self.SHARE, ["a", "b", "c"], order=[2, 1, 0], common=self.COMMON)
-        texts = figure.data[0].customdata
-        assert texts[0][1] == "<b>c</b><br><b>b</b><br>same vote on 60.0% of 7 common rows"
-        assert texts[0][2] == "<b>c</b><br><b>a</b><br>too few rows in common (2)"
-        assert texts[1][1] == "<b>b</b>"
+        known, unknown = figure.data[:2]
+        assert list(known.x) == list(known.y) == ["c", "b", "a"]
+        assert "same vote on %{z:.1%} of %{customdata:,} common rows" in known.hovertemplate
+        assert known.customdata[0][1] == 7
+        assert "too few rows in common (%{customdata:,})" in unknown.hovertemplate
+        np.testing.assert_array_equal(np.argwhere(np.isfinite(unknown.z)), [[0, 2], [2, 0]])
+        assert unknown.customdata[0][2] == 2
+
+    @pytest.mark.parametrize("theme", THEMES)
+    def test_numbers_are_dark_on_light_cells_and_light_on_dark_ones(self, theme):
+        share = np.array([[1, 0.2, 0.9], [0.2, 1, 0.5], [0.9, 0.5, 1]])
+        numbers = figures.agreement_heatmap(share, ["a", "b", "c"], theme=theme).data[-1]
+        colour = dict(zip(numbers.text, numbers.textfont.color, strict=True))
+        assert colour["20%"] != colour["90%"]
+        assert colour["20%"] == (DARK if theme == "light" else LIGHT)
+
+    def test_a_hundred_learners_are_light(self):
+        figure = figures.agreement_heatmap(np.full((100, 100), 0.5), [f"a rather long name {j}" for j in range(100)])
+        assert len(figure.to_json()) < 300_000
 
     def test_colours_span_what_there_is(self):
         trace = figures.agreement_heatmap(self.SHARE, ["a", "b", "c"]).data[0]
@@ -97,8 +111,9 @@ class TestHeatmap:
     def test_many_learners_are_thinly_named(self):
         figure = figures.agreement_heatmap(np.full((100, 100), 0.5), [f"m{j}" for j in range(100)])
         assert figure.layout.xaxis.ticktext == tuple(f"m{j}" for j in range(0, 100, 3))
+        assert figure.layout.xaxis.tickvals == figure.layout.xaxis.ticktext  # places are called by name
         assert "one in 3" in figure.layout.xaxis.title.text
-        assert figure.data[0].texttemplate is None
+        assert len(figure.data) == 1
 
 
 class TestHistogram:

@@ -338,8 +338,9 @@ def test_a_hundred_learners_and_many_classes_stay_light_and_are_counted():
     figure = figures.dependence_grid(information(layers=3, classes=14, units=100), names, ["a", "b", "c"], range(14))
     assert len(figure.data) == 36
     assert "12 of 14" in words(figure)
-    assert all(len(axis.tickvals) == 0 for axis in figure.select_xaxes())
-    assert "100 learners" in [axis.title.text for axis in figure.select_xaxes()]
+    assert "100 learners · drag to zoom in" in [axis.title.text for axis in figure.select_xaxes()]
+    assert figure.layout.dragmode == "zoom"
+    assert not any(axis.fixedrange for axis in figure.select_xaxes())
     assert len(figure.to_json()) < 4_000_000
     assert figure.layout.height > figures.dependence_grid(information(), NAMES, ["a", "b"], CLASSES).layout.height
 
@@ -365,10 +366,44 @@ def test_correlation_is_signed_only_where_something_is_and_the_fused_label_stand
     cells = figure.data[0]
     assert (cells.zmin, cells.zmax) == (0, 1)
     assert np.isnan(np.diag(np.asarray(cells.z, float))).all()
-    assert cells.z[0][1] == 0.6
+    assert cells.z[0][1] == pytest.approx(0.6)
+    assert list(cells.x) == list(cells.y) == ["fused label", "ann", "bob"]
     assert "<b>fused label</b>" in figure.layout.xaxis.ticktext[0]
-    assert "too few" in cells.customdata[0][2]
     assert figures.correlation_heatmap(-matrix, names).data[0].zmin == -1
+
+
+def test_the_fused_label_is_named_among_a_hundred_learners_without_running_into_a_neighbour():
+    names = [*(f"w{j}" for j in range(100)), "fused label"]
+    figure = figures.correlation_heatmap(np.full((101, 101), 0.3), names, order=[*range(50), 100, *range(50, 100)])
+    for axis in (figure.layout.xaxis, figure.layout.yaxis):
+        at = axis.ticktext.index("<b>fused label</b>")
+        places = [figure.data[0].x.index(name) for name in axis.tickvals]
+        assert min(np.diff(places)[at - 1 : at + 1]) > 1
+    assert len(figure.to_json()) < 300_000
+
+
+def test_weak_dependence_looks_pale_and_strong_dependence_has_the_whole_scale():
+    for most, top in ((0.02, 0.1), (0.6, 0.6)):
+        matrix = np.full((1, 3, 3), most)
+        assert figures.dependence_grid([matrix], NAMES[:3], ["input"], ["x"]).layout.coloraxis.cmax == top
+
+
+def test_a_picture_asks_its_question_above_legend_and_titles():
+    bars = figures.influence_bars(["a", "b"], [1.0, 2.0], noise=0.1)
+    before = bars.layout.height
+    asked = figures.asking(bars, "Who <b>decides?")
+    assert asked.layout.title.text == "<b>Who &lt;b&gt;decides?</b>"
+    assert asked.layout.height - before == asked.layout.margin.t - 30  # the legend needs 30 pixels
+    for name, figure in pictures().items():
+        above = figure.layout.margin.t
+        assert figures.asking(figure, "Why?").layout.margin.t >= above + 30, name
+
+
+def test_percentages_are_large_where_there_is_room():
+    few, many = (figures.confusion_pair(np.eye(K), np.eye(K), range(K)).data[1] for K in (2, 10))
+    assert "100%" in few.text
+    assert "100" in many.text
+    assert few.textfont.size > many.textfont.size
 
 
 # ---------------------------------------------------------------------- confidence and recovery

@@ -104,3 +104,25 @@ def test_settings_hold_plain_values_only():
     assert config["expert_classes"] == [3, "x"]
     assert type(config["expert_classes"][0]) is int
     assert "expert_classes" not in comparisons.config(None, ["mv"], 2, 60, [])
+
+
+def test_disputed_rows_tell_how_many_methods_agree_and_the_truth_where_it_is_known(opened):
+    _, rows = comparisons.disputed(opened, LABELS, None, None)
+    assert rows["methods agreeing"].tolist() == ["2 of 3", "2 of 3"]
+    assert "truth" not in rows
+    votes = opened.reading.votes
+    truth = np.array([0, 2, 1, -1, 0], np.int32)
+    known = Votes(votes.codes, votes.classes, votes.learners, votes.ids, truth, truth_only=np.array(["maybe"], object))
+    told = comparisons.disputed(SimpleNamespace(reading=SimpleNamespace(votes=known)), LABELS, None, None)[1]
+    assert told["truth"].tolist() == ["maybe", ""]
+    assert told["Dawid-Skene"].tolist() == rows["Dawid-Skene"].tolist()
+
+
+def test_refusals_are_told_once_with_the_methods_they_hold_for():
+    found = comparison(
+        method("mv"),
+        method("dnn_det", seeds=0, note="No."),
+        method("hlm", seeds=0, note="Why."),
+        method("dnn_sto", seeds=0, note="No."),
+    )
+    assert comparisons.refusals(found) == {"No.": ["DNN_DET", "DNN_STO"], "Why.": ["HLM"]}

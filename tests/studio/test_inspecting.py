@@ -1,16 +1,18 @@
 """What the Inspect pages say and show of an inspection."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from deem_core.diagnostics.importance import Expert
 from deem_core.diagnostics.inspection import inspect
 from deem_core.errors import InputError
 from deem_core.estimator import IRBM
 from deem_core.figures.names import bar_names
-from studio import inspecting, inspections, results
+from studio import inspecting, inspection_words, inspections, results, trainings
 from tests.in_process import experts
 
 
@@ -65,28 +67,28 @@ def test_a_reason_speaks_in_labels(found):
 
 def test_copies_are_named_as_one_learner(found):
     given = found.evaluation.dependence
-    assert inspecting.groups_in_words(given) == ["ann, ann_2, ann_3 behave like one learner."]
+    assert inspection_words.groups_in_words(given) == ["ann, ann_2, ann_3 behave like one learner."]
 
 
 def test_matrices_are_of_the_average_of_one_class_or_of_all(found):
     given = found.dependence
     for which, count in (("average", 1), (given.layers[0].classes[0], 1), ("all", len(given.layers[0].classes))):
-        matrices, names = inspecting.dependence_of(given, which, "average")
+        matrices, names = inspection_words.dependence_of(given, which, "average")
         assert [len(matrix) for matrix in matrices] == [count] * len(given.layers)
         assert len(names) == count
-    matrices, _ = inspecting.dependence_of(given, given.layers[0].classes[1], "average")
+    matrices, _ = inspection_words.dependence_of(given, given.layers[0].classes[1], "average")
     np.testing.assert_array_equal(matrices[0][0], given.layers[0].information[1])
 
 
 def test_the_scale_of_colours_is_told_in_nats():
     weak = np.array([[[np.nan, 0.01], [0.01, np.nan]]])
-    assert "0.01 nats, which is very little" in inspecting.scale_words([weak])
-    assert inspecting.scale_words([weak, 100 * weak]) == " The strongest cell is 1 nats."
-    assert inspecting.scale_words([np.full((1, 2, 2), np.nan)]) == ""
+    assert "0.01 nats, which is very little." in inspection_words.scale_words([weak])
+    assert inspection_words.scale_words([weak, 100 * weak]) == " The strongest cell is 1 nats."
+    assert inspection_words.scale_words([np.full((1, 2, 2), np.nan)]) == ""
 
 
 def test_the_table_of_layers_has_means_with_spread(found):
-    table = inspecting.layers_table(found.dependence)
+    table = inspection_words.layers_table(found.dependence)
     assert table["layer"].tolist() == [layer.name for layer in found.dependence.layers]
     assert table["largest pair (nats)"].str.fullmatch(r"\d\.\d{3} ± \d\.\d{3}").all()
 
@@ -109,6 +111,48 @@ def test_all_pairs_of_every_class_are_on_offer(found):
 
 
 def test_what_truth_says_of_confidence_is_told_with_its_numbers(found):
-    said = inspecting.calibration_words(found.evaluation)
+    said = inspection_words.calibration_words(found.evaluation)
     assert "of 300 rows with known truth" in said
     assert f"{100 * found.evaluation.calibration.error:.1f} points" in said
+
+
+def test_experts_are_named_a_line_for_each_learner(found):
+    cells = [Expert("bob", "z", 3.0, 2.0), Expert("ann", "x", 2.0, 2.0), Expert("bob", "x", 2.5, 1.5)]
+    assert inspections.experts_in_words(cells, ("x", "y", "z")) == [
+        "“bob” for classes “x” and “z”: 2.5 and 3.0 times as much influence as the median learner",
+        "“ann” for class “x”: 2.0 times as much influence as the median learner",
+    ]
+    said = inspection_words.experts_said(found, cells, 4, majority=False)
+    assert said.startswith(":material/lightbulb: **Experts**")
+    assert said.endswith("- and 4 weaker ones")
+    assert "has no experts" in inspection_words.experts_said(found, [], 0, majority=True)
+    few = replace(found, influence=replace(found.influence, class_rows=np.full(len(found.classes), 3)))
+    assert "too few to tell" in inspection_words.experts_said(few, [], 0, majority=False)
+
+
+def test_of_many_classes_those_with_enough_rows_are_shown():
+    rows = np.array([5, 30, *[1] * 60, 25])
+    many = SimpleNamespace(classes=tuple(map(str, range(63))), class_rows=rows, enough=rows >= 20)
+    assert inspections.told_apart(many).tolist() == [1, 62]
+    few = SimpleNamespace(classes=("x", "y"), class_rows=rows[:2], enough=rows[:2] >= 20)
+    assert inspections.told_apart(few).tolist() == [0, 1]
+
+
+def test_a_confusion_that_is_not_kept_is_counted_from_the_labels(found, votes, monkeypatch):
+    opened = SimpleNamespace(reading=SimpleNamespace(votes=votes))
+    fused = votes.majority_vote.codes
+    monkeypatch.setattr(trainings, "outcome", lambda run, opened: SimpleNamespace(fused=fused))
+    kept, real = inspections.confusion_of(found, None, opened, "bob")
+    assert kept.psi.shape == real.psi.shape == (1, votes.n_classes, votes.n_classes)
+    counted, same = inspections.confusion_of(replace(found, confusion=None), None, opened, "bob")
+    own = votes.codes[:, votes.learners.index("bob")]
+    for label in range(votes.n_classes):
+        rows = fused == label
+        assert counted.support[0, label] == rows.sum()
+        np.testing.assert_allclose(counted.psi[0, label, label], (own[rows] == label).mean())
+    np.testing.assert_allclose(same.psi, real.psi)
+
+
+def test_tables_do_not_show_zeros_that_are_none():
+    assert inspection_words._spread({"floor": 0.0004, "floor_std": 0.0002}, "floor") == "below 0.001"
+    assert inspection_words._spread({"floor": 0.4, "floor_std": 0.0002}, "floor") == "0.400 ± 0.000"

@@ -77,6 +77,24 @@ def test_pairs_that_never_meet_do_no_harm():
         assert accuracy(method.aggregate(apart, RNG).codes, truth) > accuracy(apart.majority_vote.codes, truth)
 
 
+def test_hundreds_of_rare_classes_do_not_make_lsml_collapse():
+    """Within the reference's grid of balances nobody ever votes for a class of a thousand, and one label is left."""
+    drawn = simulate.families(4000, rng=np.random.default_rng(5), n_classes=400, accuracies=(0.6, 0.65, 0.7, 0.75))
+    made = lsml.aggregate(drawn.votes, RNG)
+    assert accuracy(made.codes, drawn.truth) > accuracy(drawn.votes.majority_vote.codes, drawn.truth)
+    assert np.bincount(made.codes).max() < 40
+
+
+@pytest.mark.parametrize("share", [0.004, 0.996])
+def test_the_share_of_a_very_rare_side_is_found(share):
+    rng = np.random.default_rng(6)
+    truth = (rng.random(50_000) < share).astype(int)
+    right = rng.random((50_000, 5)) < [0.97, 0.98, 0.99, 0.985, 0.995]
+    votes = make_votes(np.where(right, truth[:, None], 1 - truth[:, None]), 2)
+    made = lsml.aggregate(votes, RNG)
+    assert made.posterior[:, 1].mean() == pytest.approx(share, abs=0.002)
+
+
 def test_fewer_than_three_learners_are_refused():
     for method in (lsml, flyingsquid):
         with pytest.raises(InputError, match="needs at least three learners"):

@@ -11,7 +11,7 @@ from deem_core.comparing import METHODS
 from deem_core.control import Stopped
 from tests.core.baselines.helpers import DEGENERATE, check_sound, make_votes, random_votes, soften
 
-BASELINES = [name for name in METHODS if name not in ("deem", "irbm_cd")]
+BASELINES = [name for name in METHODS if name not in ("deem", "irbm_cd", "deem_soft")]
 DETERMINISTIC = [name for name in BASELINES if not METHODS[name].stochastic]
 each_method = pytest.mark.parametrize("name", BASELINES)
 

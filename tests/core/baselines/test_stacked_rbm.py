@@ -47,10 +47,39 @@ def test_the_answer_is_near_the_best_single_learner_or_better(method, K):
 def test_layers_get_narrower_until_one_unit():
     votes = simulate.tree(600, rng=np.random.default_rng(5)).votes
     stack = stacked_rbm.train(votes, np.random.default_rng(6), lambda: False)
-    widths = np.array([layer.alive.sum(axis=(1, 2)) for layer in stack.layers])
-    assert (widths[-1] == 1).all()
-    assert (np.diff(np.vstack([np.full(3, 12), widths]), axis=0) <= 0).all()
-    assert len(widths) <= stacked_rbm.MAX_LAYERS
+    assert len(stack.layers) <= stacked_rbm.MAX_LAYERS
+    assert stack.layers[-1].ends.all()
+    before = np.full(3, 12)
+    for layer in stack.layers:
+        assert (layer.widths < before).all()
+        before = layer.widths[~layer.ends]
+
+
+def test_a_class_that_came_to_one_unit_waits_for_no_other(monkeypatch):
+    """A further layer on one rounded bit would leave two values for all rows, and the order between classes is lost."""
+    widths = iter([np.array([1, 2, 1]), np.array([1])])
+    monkeypatch.setattr(stacked_rbm, "_widths", lambda weights, alive: next(widths))
+    votes = simulate.tree(600, rng=np.random.default_rng(7)).votes
+    stack = stacked_rbm.train(votes, np.random.default_rng(8), lambda: False)
+    assert [layer.widths.tolist() for layer in stack.layers] == [[1, 2, 1], [1]]
+    bits = stack.inputs.astype(np.float32)
+    below = stack.layers[0].up(bits)
+    for rng in (None, np.random.default_rng(9)):
+        top = stacked_rbm.forward(stack, rng)
+        np.testing.assert_allclose(top[[0, 2]], below[[0, 2], :, 0])
+    rounded = (below[1:2] > 0.5).astype(np.float32)
+    np.testing.assert_allclose(stacked_rbm.forward(stack, None)[1], stack.layers[1].up(rounded)[0, :, 0])
+    assert stacked_rbm.finish(votes, stack, top).notes == ("Widths of the layers: 1; 2 → 1.",)
+
+
+@pytest.mark.parametrize("calls", [0, 70])
+def test_a_stack_that_is_cut_still_has_one_unit_at_the_top_of_every_class(calls):
+    asked = iter(range(1000))
+    votes = simulate.tree(200, rng=np.random.default_rng(10)).votes
+    made = dnn_det.aggregate(votes, np.random.default_rng(11), stop=lambda: next(asked) >= calls)
+    assert made.cut
+    assert "Cut by the time limit" in made.notes[1]
+    assert all(widths.endswith("1") for widths in made.notes[0].rstrip(".").split("; "))
 
 
 def test_many_classes_are_refused():

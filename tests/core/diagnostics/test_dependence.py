@@ -13,7 +13,8 @@ from sklearn.metrics import mutual_info_score, normalized_mutual_info_score
 
 from deem_core import InputError
 from deem_core.diagnostics import information
-from deem_core.diagnostics.dependence import class_dependence, dependence
+from deem_core.diagnostics.dependence import Dependence, class_dependence, dependence
+from deem_core.diagnostics.dependent_units import LayerDependence
 from deem_core.diagnostics.information import pair_information, table_information
 from deem_core.model import units
 
@@ -115,6 +116,19 @@ def test_independent_learners_stay_near_the_floor_and_nothing_is_said_of_disenta
     np.testing.assert_allclose(layer.frobenius, layer.floor_frobenius, rtol=0.25)
     assert "little to disentangle" in found.reading
     assert {pair.reading for pair in layer.pairs(3)} <= {"no more than chance would show", "weakly dependent"}
+
+
+def test_a_pair_of_copies_among_many_independent_learners_is_not_overlooked():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 4, (120, 30))
+    codes[:, 7] = np.where(rng.random(120) < 0.85, codes[:, 3], codes[:, 7])
+    information, normalised = class_dependence(codes, np.zeros(120, int), [0])
+    names = tuple(f"w{j}" for j in range(30))
+    layer = LayerDependence("input", names, ("x",), np.array([120]), information, normalised, n_states=4)
+    assert layer.frobenius[0] < 3 * layer.floor_frobenius[0]  # as a whole they look independent
+    assert layer.pairs_above(0.1).tolist() == [[3, 7]]
+    assert Dependence("fused", (layer,), -1, 120, 120, 0).reading.endswith("but w3 and w7 depend on each other.")
+    assert {pair.reading for pair in layer.pairs(20)[1:]} == {"no more than chance would show"}
 
 
 def test_merged_near_copies_have_a_layer_of_their_own_with_fewer_named_units(merged):

@@ -10,7 +10,7 @@ import pytest
 
 from deem_core import IRBM, InputError, simulate
 from deem_core.control import Control, Stopped
-from deem_core.diagnostics.importance import importance
+from deem_core.diagnostics.importance import Importance, importance
 from deem_core.diagnostics.taking import Taken, draw
 from deem_core.model import to_dawid_skene
 
@@ -156,6 +156,51 @@ def test_experts_stand_out_on_their_classes_and_nowhere_else():
     names = {(one.learner, one.class_name) for one in found.experts()}
     assert names == {("good_2", "2"), ("good_5", "2"), ("good_5", "5")}
     assert found.ratio([1, 4], [2]) > 1.5 * found.ratio([1, 4], [0, 1, 3, 4])
+
+
+def table(by_class, *, error=0.01, rows=100):
+    """Return importance of learners a, b, … for classes 0, 1, …."""
+    by_class = np.asarray(by_class, float)
+    d, K = by_class.shape
+    return Importance(
+        how="permuted",
+        subjects=tuple("abcdefgh"[:d]),
+        classes=tuple(map(str, range(K))),
+        overall=by_class.mean(axis=1),
+        by_class=by_class,
+        error=np.full(d, error),
+        error_by_class=np.full((d, K), error),
+        per_restart=by_class.mean(axis=1)[None],
+        training=np.zeros(1, np.int64),
+        restart_spread=np.full(d, np.nan),
+        noise=np.zeros(d),
+        class_rows=np.broadcast_to(rows, K).astype(np.int64),
+        class_share=np.full(K, 1 / K),
+        rows_used=100 * K,
+        n_rows=100 * K,
+    )
+
+
+def test_an_expert_leads_the_others_and_itself_and_the_clearest_comes_first():
+    leads = [
+        [1.0, 1.0, 1.0, 1.7],  # an expert on 3 alone
+        [2.0, 2.0, 2.0, 2.0],  # good everywhere: no expert
+        [1.5, 1.5, 1.5, 2.4],  # good, and an expert on 3; leads more, but not so much beyond itself
+        [1.0, 1.0, 1.0, 1.0],
+        [1.0, 1.0, 1.0, 1.0],
+        [0.9, 0.9, 0.9, 0.9],
+        [0.9, 0.9, 0.9, 0.9],
+        [0.9, 0.9, 0.9, 0.9],
+    ]
+    assert [(one.learner, one.class_name) for one in table(leads).experts()] == [("c", "3"), ("a", "3")]
+    assert table(leads).experts()[1].ratio == pytest.approx(1.7)
+
+
+def test_neither_few_rows_nor_chance_make_an_expert():
+    leads = [[1.0, 1.0, 3.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
+    assert len(table(leads).experts()) == 1
+    assert not table(leads, error=0.7).experts()  # within three standard errors of the others
+    assert not table(leads, rows=[100, 100, 19]).experts()
 
 
 def test_no_ratio_is_given_over_numbers_that_are_not_positive(independent):
