@@ -156,7 +156,7 @@ def experts(found: inspections.Inspection, training: Run) -> None:
         "experts_chart",
         "Heatmap: the influence of every learner on every class.",
     )
-    unit = "as a multiple of the mean learner's" if relative else "in nats"
+    unit = "as a multiple of the median learner's" if relative else "in nats"
     few = len(found.classes) - len(classes)
     st.caption(
         f"Influence of each learner on the rows of each class, {unit}. Read down a column: the strongest cell is whom "

@@ -84,7 +84,8 @@ def show_reason(one: inspections.Reason, key: str) -> None:
     )
     st.caption(
         "How much the odds of the fused label against the runner-up would fall if this vote had not been cast, in "
-        "nats. To the right: speaks for the label; to the left: against it."
+        "nats. To the right: speaks for the label; to the left: against it. Where layers read votes together, a vote "
+        "may speak for another class than it names."
     )
 
 

@@ -24,6 +24,7 @@ from scipy.sparse import csr_array
 
 from deem_core.control import Control
 from deem_core.diagnostics.answers import Fused, class_names, fused_labels, in_model_terms, logits, restart_weights
+from deem_core.diagnostics.lead import LEAST_MIDDLE, lead
 from deem_core.diagnostics.result import Result, long_frame
 from deem_core.diagnostics.taking import Sample, Taken, draw
 from deem_core.errors import InputError
@@ -46,9 +47,6 @@ FEWEST_ROWS = 500
 
 STANDS_OUT = 1.5
 """How many times the median learner's importance for a class makes an expert; oracles reach 1.6 to 2.3 at least."""
-
-LEAST_MIDDLE = 0.05
-"""A median below this share of the most important learner's counts as this share: ratios to nothing mean nothing."""
 
 BEYOND_ITSELF = 1.4
 """How many times its usual lead over the median learner: good everywhere is not an expert anywhere."""
@@ -156,20 +154,19 @@ class Importance(Result):
         median class. Classes with few rows are left out. The order is that of both leads together, over the others and
         beyond its own: a good learner leads everywhere, an expert where it is one.
         """
-        middle = np.median(self.by_class, axis=0)  # (K,)
-        peak = self.by_class.max(axis=0, initial=0)
-        middle = np.maximum(middle, LEAST_MIDDLE * peak, where=middle > 0, out=middle)
-        there = np.flatnonzero((middle > 0) & self.enough)
-        if not len(there):
+        ratio = lead(self.by_class)  # (d, K)
+        there = np.flatnonzero(np.isfinite(ratio).all(axis=0) & self.enough)
+        if not len(there) or not len(ratio):
             return ()
-        known, middle = self.by_class[:, there], middle[there]
-        lead = known / middle
-        usual = np.maximum(np.median(lead, axis=1, keepdims=True), LEAST_MIDDLE)
-        found = (lead >= least) & (lead >= BEYOND_ITSELF * usual) & (known > known.mean(axis=0))
-        found &= known - ERRORS * np.nan_to_num(self.error_by_class[:, there]) > middle
+        known, ratio = self.by_class[:, there], ratio[:, there]
+        usual = np.maximum(np.median(ratio, axis=1, keepdims=True), LEAST_MIDDLE)
+        found = (ratio >= least) & (ratio >= BEYOND_ITSELF * usual) & (known > known.mean(axis=0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            errors = np.nan_to_num(self.error_by_class[:, there]) * ratio / known  # in medians, as the lead is
+        found &= ratio - ERRORS * np.nan_to_num(errors) > 1
         cells = np.argwhere(found)
         experts = [
-            Expert(self.subjects[i], self.classes[there[k]], float(lead[i, k]), float(lead[i, k] / usual[i, 0]))
+            Expert(self.subjects[i], self.classes[there[k]], float(ratio[i, k]), float(ratio[i, k] / usual[i, 0]))
             for i, k in cells.tolist()
         ]
         return tuple(sorted(experts, key=lambda one: -one.strength))

@@ -10,6 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
+from deem_core.diagnostics.lead import lead
 from deem_core.figures.bars import MOST_LEARNERS, shown_of
 from deem_core.figures.cells import (
     MOST_WRITTEN,
@@ -59,10 +60,10 @@ def influence_heatmap(
     learners : sequence of d str
     classes : sequence of K labels
     relative : bool
-        Draw ratios to the mean of the class, from a quarter to four times. A class whose mean is not positive is left
-        blank: ratios would mean nothing there.
+        Draw ratios to the class's median learner, from a quarter to four times. A class whose median is not positive is
+        left blank: ratios would mean nothing there.
     marked : sequence of (learner, class), optional
-        Names of the cells to outline (`Importance.experts`); by default those of `OUTLINED` times the class mean.
+        Names of the cells to outline (`Importance.experts`); by default those of `OUTLINED` times the median.
     max_learners, max_classes : int
         Of more, those with the highest peaks are drawn, and the axes say so.
     theme : "light" or "dark"
@@ -71,7 +72,7 @@ def influence_heatmap(
     value = np.asarray(matrix, np.float64).reshape(len(learners), len(classes))
     if not np.isfinite(value).any():
         return picture_of_nothing(colours, NOTHING)
-    ratio = _ratios(value)
+    ratio = lead(value)
     # A class is worth seeing where somebody stands out, a learner where the drawn classes show it.
     columns = strongest(peaks(ratio if np.isfinite(ratio).any() else value, axis=0), max_classes)
     rows = strongest(peaks(value[:, columns], axis=1), max_learners)
@@ -154,14 +155,7 @@ def _relative(ratio: Floats) -> _Drawn:
         z = np.where(np.isnan(ratio), np.nan, np.clip(np.log2(np.maximum(ratio, 0)), -end, end))
     texts = [["" if np.isnan(cell) else f"{cell:.1f}×" if cell > 0 else "≤ 0" for cell in row] for row in ratio]
     ticks = {"tickmode": "array", "tickvals": [-2, -1, 0, 1, 2], "ticktext": ["¼ ×", "½ ×", "1 ×", "2 ×", "4 ×"]}
-    return _Drawn(z, -end, end, texts, "influence relative to the class mean", ticks)
-
-
-def _ratios(value: Floats) -> Floats:
-    """Return each column over its mean; NaN where that is not positive."""
-    known = np.isfinite(value)
-    mean = np.where(known, value, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    return np.asarray(np.divide(value, mean, out=np.full_like(value, np.nan), where=known & (mean > 0)))
+    return _Drawn(z, -end, end, texts, "influence relative to the median learner", ticks)
 
 
 def _cells(
@@ -183,5 +177,5 @@ def _cells(
 def _words(learner: str, label: str, value: float, ratio: float) -> str:
     if not np.isfinite(value):
         return f"<b>{learner}</b><br>no rows with the label <b>{label}</b>"
-    times = f"<br>{ratio:.2g} times the mean learner" if ratio > 0 else ""
+    times = f"<br>{ratio:.2g} times the median learner" if ratio > 0 else ""
     return f"<b>{learner}</b> on rows with the label <b>{label}</b><br>influence {nats(value)}{times}"

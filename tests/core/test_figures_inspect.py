@@ -185,9 +185,15 @@ def test_the_expert_of_a_class_is_outlined():
     assert [(frame.x0, frame.y0) for frame in chosen.layout.shapes] == [(-0.5, -0.5)]
 
 
-def test_ratios_are_to_the_class_mean_and_only_over_positive_ones():
-    cells = figures.influence_heatmap([[1.0, -1.0, 8.0], [3.0, 0.5, 0.0]], ["a", "b"], ["x", "y", "z"], relative=True)
-    np.testing.assert_allclose(cells.data[0].z, [[-1, NAN, 1], [np.log2(1.5), NAN, -2]])
+def test_ratios_are_to_the_median_learner_of_the_class_and_only_over_positive_ones():
+    matrix = [[1.0, -1.0, 8.0], [2.0, -0.5, 0.0], [3.0, 0.5, 0.0], [2.0, NAN, 2.0]]
+    cells = figures.influence_heatmap(matrix, NAMES[:4], ["x", "y", "z"], relative=True)
+    assert cells.data[0].z[0] == pytest.approx([-1, NAN, 2], nan_ok=True)  # cut at four times
+    assert cells.data[0].z[2] == pytest.approx([np.log2(1.5), NAN, -2], nan_ok=True)
+    assert (
+        "2 times the median learner"
+        in figures.influence_heatmap([[1.0], [2.0], [1.0]], NAMES[:3], ["x"]).data[0].customdata[1][0]
+    )
 
 
 def test_of_many_cells_the_highest_peaks_are_drawn():
