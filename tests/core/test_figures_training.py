@@ -364,9 +364,11 @@ def test_methods_stand_best_first_with_their_intervals():
 
 def test_restarts_are_named_in_the_agreement_of_restarts():
     figure = figures.restart_agreement(np.array([[1.0, 0.9, np.nan], [0.9, 1.0, np.nan], [np.nan] * 3]))
-    said = figure.data[0].customdata[0]
-    assert said[1].startswith("<b>restart 1</b><br><b>restart 2</b><br>same label on 90.0% of")
-    assert "too few rows" in said[2]
+    known, unknown, _ = figure.data
+    assert list(known.x) == ["restart 1", "restart 2", "restart 3"]
+    assert known.z[0][1] == pytest.approx(0.9)
+    assert "same label on %{z:.1%}" in known.hovertemplate
+    assert "too few rows" in unknown.hovertemplate
     assert "One restart" in words(figures.restart_agreement([[1.0]]))
 
 
