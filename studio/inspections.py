@@ -13,7 +13,8 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from deem_core.diagnostics.confusion import Confusion, real_confusion
-from deem_core.diagnostics.importance import Expert, Importance
+from deem_core.diagnostics.experts import Expert
+from deem_core.diagnostics.importance import Importance
 from deem_core.diagnostics.inspection import Inspection
 from deem_core.diagnostics.why import Why, why
 from deem_core.errors import InputError

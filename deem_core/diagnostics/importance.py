@@ -24,7 +24,7 @@ from scipy.sparse import csr_array
 
 from deem_core.control import Control
 from deem_core.diagnostics.answers import Fused, class_names, fused_labels, in_model_terms, logits, restart_weights
-from deem_core.diagnostics.lead import LEAST_MIDDLE, lead
+from deem_core.diagnostics.experts import STANDS_OUT, Expert, standing_out
 from deem_core.diagnostics.result import Result, long_frame
 from deem_core.diagnostics.taking import Sample, Taken, draw
 from deem_core.errors import InputError
@@ -45,17 +45,8 @@ MAX_CELLS = 250_000_000
 
 FEWEST_ROWS = 500
 
-STANDS_OUT = 1.5
-"""How many times the median learner's importance for a class makes an expert; oracles reach 1.6 to 2.3 at least."""
-
-BEYOND_ITSELF = 1.4
-"""How many times its usual lead over the median learner: good everywhere is not an expert anywhere."""
-
 CLASS_ROWS = 20
 """Rows of a class from which on something can be said of who matters for it."""
-
-ERRORS = 3.0
-"""Standard errors by which an expert must lead the median learner: of many learners and classes, some lead by luck."""
 
 
 @dataclass(frozen=True)
@@ -154,45 +145,13 @@ class Importance(Result):
         median class. Classes with few rows are left out. The order is that of both leads together, over the others and
         beyond its own: a good learner leads everywhere, an expert where it is one.
         """
-        ratio = lead(self.by_class)  # (d, K)
-        there = np.flatnonzero(np.isfinite(ratio).all(axis=0) & self.enough)
-        if not len(there) or not len(ratio):
-            return ()
-        known, ratio = self.by_class[:, there], ratio[:, there]
-        usual = np.maximum(np.median(ratio, axis=1, keepdims=True), LEAST_MIDDLE)
-        found = (ratio >= least) & (ratio >= BEYOND_ITSELF * usual) & (known > known.mean(axis=0))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            errors = np.nan_to_num(self.error_by_class[:, there]) * ratio / known  # in medians, as the lead is
-        found &= ratio - ERRORS * np.nan_to_num(errors) > 1
-        cells = np.argwhere(found)
-        experts = [
-            Expert(self.subjects[i], self.classes[there[k]], float(ratio[i, k]), float(ratio[i, k] / usual[i, 0]))
-            for i, k in cells.tolist()
-        ]
-        return tuple(sorted(experts, key=lambda one: -one.strength))
+        cells = standing_out(self.by_class, self.error_by_class, self.enough, least)
+        return tuple(Expert(self.subjects[i], self.classes[k], lead, beyond) for i, k, lead, beyond in cells)
 
     @property
     def enough(self) -> NDArray[np.bool_]:
         """Whether a class has enough rows to tell who matters for it, (K,)."""
         return np.asarray(self.class_rows >= CLASS_ROWS)
-
-
-@dataclass(frozen=True)
-class Expert(Result):
-    """A learner whose importance for a class is ``ratio`` times that of the median learner, its lead.
-
-    That lead is ``beyond`` times what it is in the learner's median class.
-    """
-
-    learner: str
-    class_name: str
-    ratio: float
-    beyond: float
-
-    @property
-    def strength(self) -> float:
-        """Both leads together."""
-        return self.ratio * self.beyond
 
 
 def importance(

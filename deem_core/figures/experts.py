@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
-from deem_core.diagnostics.lead import lead
+from deem_core.diagnostics.experts import lead
 from deem_core.figures.bars import MOST_LEARNERS, shown_of
 from deem_core.figures.cells import (
     MOST_WRITTEN,

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from deem_core.diagnostics.importance import Expert
+from deem_core.diagnostics.experts import Expert
 from deem_core.diagnostics.inspection import inspect
 from deem_core.errors import InputError
 from deem_core.estimator import IRBM

@@ -1,0 +1,85 @@
+"""Experts: learners whose importance for a class leads that of the others, and their own elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deem_core.diagnostics.result import Result
+
+Float = NDArray[np.float64]
+Cell = tuple[int, int, float, float]
+"""Learner, class, lead, and how many times its usual lead that is."""
+
+STANDS_OUT = 1.5
+"""How many times the median learner's importance for a class makes an expert; oracles reach 1.6 to 2.3 at least."""
+
+BEYOND_ITSELF = 1.4
+"""How many times its usual lead over the median learner: good everywhere is not an expert anywhere."""
+
+ERRORS = 3.0
+"""Standard errors by which an expert must lead the median learner: of many learners and classes, some lead by luck."""
+
+LEAST_MIDDLE = 0.05
+"""A median below this share of the most important learner's counts as this share: ratios to nothing mean nothing."""
+
+
+def lead(by_class: Float) -> Float:
+    """Return each column (d, K) over its median; NaN where that is not positive, as in a class without rows."""
+    middle = np.full(by_class.shape[1], np.nan)
+    known = np.isfinite(by_class).all(axis=0)
+    if len(by_class):
+        middle[known] = np.median(by_class[:, known], axis=0)
+    peak = np.nan_to_num(by_class).max(axis=0, initial=0)
+    middle = np.where(middle > 0, np.maximum(middle, LEAST_MIDDLE * peak), np.nan)
+    return np.asarray(by_class / middle)
+
+
+@dataclass(frozen=True)
+class Expert(Result):
+    """A learner whose importance for a class is ``ratio`` times that of the median learner, its lead.
+
+    That lead is ``beyond`` times what it is in the learner's median class.
+    """
+
+    learner: str
+    class_name: str
+    ratio: float
+    beyond: float
+
+    @property
+    def strength(self) -> float:
+        """Both leads together."""
+        return self.ratio * self.beyond
+
+
+def standing_out(by_class: Float, errors: Float, enough: NDArray[np.bool_], least: float) -> list[Cell]:
+    """Return who stands out in which class, with the lead there and how far it goes beyond the learner's usual one.
+
+    The most outstanding come first; `Importance.experts` has the rule.
+
+    Parameters
+    ----------
+    by_class, errors : (d, K) array
+        Importance and its standard error.
+    enough : (K,) array of bool
+        Whether a class has rows enough.
+    least : float
+        The least lead.
+    """
+    ratio = lead(by_class)
+    there = np.flatnonzero(np.isfinite(ratio).all(axis=0) & enough)
+    if not len(there) or not len(ratio):
+        return []
+    known, ratio = by_class[:, there], ratio[:, there]
+    usual = np.maximum(np.median(ratio, axis=1, keepdims=True), LEAST_MIDDLE)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        doubt = np.nan_to_num(np.nan_to_num(errors[:, there]) * ratio / known)  # in medians, as the lead is
+    found = (ratio >= least) & (ratio >= BEYOND_ITSELF * usual) & (known > known.mean(axis=0))
+    found &= ratio - ERRORS * doubt > 1
+    cells = [
+        (i, int(there[k]), float(ratio[i, k]), float(ratio[i, k] / usual[i, 0])) for i, k in np.argwhere(found).tolist()
+    ]
+    return sorted(cells, key=lambda cell: -cell[2] * cell[3])
