@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from deem_core.diagnostics.dependence import Dependence
 from deem_core.diagnostics.dependent_units import DependentPair
 from deem_core.diagnostics.evaluation import Evaluation
-from deem_core.diagnostics.importance import CLASS_ROWS, Expert
+from deem_core.diagnostics.experts import Expert
+from deem_core.diagnostics.importance import CLASS_ROWS
 from deem_core.diagnostics.inspection import Inspection
 from studio import inspections, text, widgets
 
