@@ -16,6 +16,7 @@ import deem_core
 from deem_core import Votes
 from deem_core.files import plain_values, write_json
 
+CLOCK = "clock.json"
 RESULTS = Path(__file__).parent.parent / "results" / "paper"
 QUICK_ROWS = 300
 QUICK_TRAINING: dict[str, Any] = {"updates": 8, "restarts": 1}
@@ -100,3 +101,28 @@ class Context:
                 print(f"  {name}: {found['unit_seconds']:.1f} s", flush=True)
         self.seconds += found["unit_seconds"]
         return found["result"]
+
+
+class Clock:
+    """Hours that running all experiments took, over however many interrupted calls; kept in ``clock.json``."""
+
+    def __init__(self, context: Context) -> None:
+        self._file = context.folder / CLOCK
+        self._before = hours_taken(context.folder)
+        self._begun = time.perf_counter()
+
+    @staticmethod
+    def restart(context: Context) -> None:
+        """Begin at nothing."""
+        (context.folder / CLOCK).unlink(missing_ok=True)
+
+    def note(self) -> None:
+        """Write down how long it took so far."""
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        write_json({"hours": self._before + (time.perf_counter() - self._begun) / 3600}, self._file)
+
+
+def hours_taken(folder: Path) -> float:
+    """Return how long running all experiments took so far."""
+    file = folder / CLOCK
+    return float(json.loads(file.read_text(encoding="utf-8"))["hours"]) if file.exists() else 0.0

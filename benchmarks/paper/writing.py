@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import deem_core
-from benchmarks.paper.context import Context
+from benchmarks.paper.context import Context, hours_taken
 from benchmarks.paper.data import UNREPRODUCIBLE
 from benchmarks.paper.outcome import Outcome, Pivot, Table
 from benchmarks.paper.pictures import photograph
@@ -65,7 +65,9 @@ def overview(results: Path, experiments: dict[str, str]) -> str:
         lines.append(f"| {name} | {purpose} | {state} | {' | '.join(facts)} |")
     whole = [told for name in experiments if (told := _read(results / f"{name}.json"))]
     total = sum(told["seconds"] for told in whole) / 3600
-    done = f"{len(whole)} of {len(experiments)} experiments ran in full; their work took {total:.1f} hours."
+    done = f"{len(whole)} of {len(experiments)} experiments ran in full; their work took {total:.1f} hours"
+    taken = hours_taken(results)
+    done += f", and `make paper`, which runs some side by side, {taken:.1f} hours." if taken else "."
     cannot = [f"- **{what}**: {why}." for what, why in UNREPRODUCIBLE.items()]
     intro = (
         "Made by `python -m benchmarks.paper NAME` (`all` for everything; `--quick` for a trial in seconds, whose "

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from benchmarks.paper import ablations, many_classes, methods, published, recovery, samplers, sensitivity
-from benchmarks.paper.__main__ import EXPERIMENTS, main
+from benchmarks.paper.__main__ import main
 from benchmarks.paper.context import Context
 from benchmarks.paper.data import mniste
 from benchmarks.paper.outcome import Table
 from benchmarks.paper.pictures import photograph
+from benchmarks.paper.running import EXPERIMENTS
 from deem_core import InputError, simulate
 
 
