@@ -47,7 +47,7 @@ bench: for-bench ## Run every benchmark in benchmarks/
 	  $(PY) -m "benchmarks.$$name" $(ARGS) || exit 1; \
 	done
 
-paper: for-dev ## Re-make every table and figure of the paper
+paper: for-bench chromium ## Re-make every table and figure of the paper
 	$(PY) -m benchmarks.paper all $(ARGS)
 
 coverage: for-dev chromium ## Run the tests that are not slow and show which lines they miss

@@ -44,4 +44,17 @@ def run(context: Context) -> Outcome:
         "The learning rate and number of updates stay at what the data and the batch size suggest; another momentum "
         "or batch may want another rate.",
     ]
-    return Outcome(tables, figures, notes)
+    return Outcome(tables, figures, notes, [sentence for table in tables for sentence in _findings(table)])
+
+
+def _findings(table: Table) -> list[str]:
+    """Return the mean over the sets at every value of the setting, and the spread over seeds to see it against."""
+    found: dict[Any, list[dict[str, Any]]] = {}
+    for row in table.rows:
+        if row["accuracy"] is not None:
+            found.setdefault(row[table.name], []).append(row)
+    means = {value: sum(row["accuracy"] for row in rows) / len(rows) for value, rows in found.items()}
+    off = [row["sd"] for rows in found.values() for row in rows if row["sd"] is not None]
+    told = ", ".join(f"{value} {accuracy:.1f}" for value, accuracy in means.items())
+    against = f"; spread over seeds up to {max(off):.1f}" if off else ""
+    return [f"{table.name}: mean accuracy over the sets {told}{against}."]

@@ -49,7 +49,21 @@ def run(context: Context) -> Outcome:
         "label, which users have; it is partly circular.",
     ]
     title = "Mutual information in nats: mean and sd over classes, averaged over seeds"
-    return Outcome([Table("disentanglement", title, rows)], figures, notes)
+    return Outcome([Table("disentanglement", title, rows)], figures, notes, _findings(rows))
+
+
+def _findings(rows: list[dict[str, Any]]) -> list[str]:
+    said = []
+    for given in ("truth", "fused"):
+        own = [row for row in rows if row["given"] == given and row["Frobenius"] is not None]
+        for name in ("Frobenius", "max MI"):
+            values = [row[name] for row in own]
+            falls = "falls" if sorted(values, reverse=True) == values else "does not fall"
+            path = " → ".join(f"{value:.2f}" for value in values)
+            theirs = [row[f"paper {name}"] for row in own]
+            paper = f" (paper {' → '.join(f'{value:.2f}' for value in theirs)})" if None not in theirs else ""
+            said.append(f"{name} given {given} {falls} from layer to layer: {path}{paper}.")
+    return said
 
 
 def _unit(context: Context, source: Source, seed: int) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from benchmarks.paper import published
 from benchmarks.paper.context import Context
 from benchmarks.paper.data import Source, expert_sets
+from benchmarks.paper.findings import places
 from benchmarks.paper.methods import DS_RULE, METHODS, accuracy_on, method_row, method_units, title
 from benchmarks.paper.outcome import Outcome, Pivot, Table, joined, mean, spread
 from deem_core import DEEM
@@ -59,7 +60,21 @@ def run(context: Context) -> Outcome:
         Table("alone", f"{sources[-2].name}: each of the two expert classes alone", alone),
         Table("importance", "Importance of experts: times that of the other learners", weights),
     ]
-    return Outcome(tables, figures, notes)
+    return Outcome(tables, figures, notes, _findings(rows, weights))
+
+
+def _findings(rows: list[dict[str, Any]], weights: list[dict[str, Any]]) -> list[str]:
+    said = []
+    for part, where in (("expert", "on the expert classes"), ("remaining", "on the rest")):
+        said += [sentence.replace(":", f" {where}:", 1) for sentence in places(rows, part)]
+    told = [
+        f"{row['set']} {row['on their classes']:.1f} (elsewhere {row['on the rest']:.1f})"
+        for row in weights
+        if row["votes"] == HOWS[0] and None not in (row["on their classes"], row["on the rest"])
+    ]
+    low, high = published.EXPERT_WEIGHT
+    ratio = f"Importance of experts on their classes, in multiples of the others' (paper {low:g}–{high:g}): "
+    return [*said, f"{ratio}{', '.join(told)}."] if told else said
 
 
 def _beside_paper(row: dict[str, Any], source: Source) -> dict[str, Any]:

@@ -32,13 +32,24 @@ def run(context: Context) -> Outcome:
         rows += _rows(context, source, made)
     notes = [
         *(f"{source.name}: {source.about}; {source.votes.n_rows:,} rows." for source in sources),
-        *said,
         "Recovery is how far the energy difference came back from its dip, 1 being all the way. Accuracy is of one "
         "restart at that rate, for this evaluation only: the verdicts never see the truth.",
         "The paper shows these curves for GesturePhsm and Tree3K as pictures. Its rates are of a summed loss, ours of "
         "the mean, so they are not the same numbers.",
     ]
-    return Outcome([Table("learning_rates", "Verdicts", rows)], figures, notes)
+    return Outcome([Table("learning_rates", "Verdicts", rows)], figures, notes, [*said, *_findings(rows)])
+
+
+def _findings(rows: list[dict[str, Any]]) -> list[str]:
+    """Return, for each set, how right the rates of each verdict are."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        if row["accuracy"] is not None:
+            found.setdefault((row["set"], row["verdict"]), []).append(row["accuracy"])
+    return [
+        f"{name}, verdict {verdict}: {len(values)} rates, accuracy {min(values):.1f} to {max(values):.1f}."
+        for (name, verdict), values in found.items()
+    ]
 
 
 def _swept(context: Context, source: Source) -> Sweep:

@@ -8,7 +8,8 @@ from benchmarks.paper import published
 from benchmarks.paper.context import Context
 from benchmarks.paper.data import TABULAR, UNREPRODUCIBLE, Source, main_sets
 from benchmarks.paper.drawing import grouped_points
-from benchmarks.paper.methods import DS_RULE, table_rows
+from benchmarks.paper.findings import by_set, over_sets, places
+from benchmarks.paper.methods import DS_RULE, table_rows, title
 from benchmarks.paper.outcome import Outcome, Pivot, Table
 
 
@@ -38,7 +39,22 @@ def run(context: Context) -> Outcome:
         "Accuracy of every method": grouped_points(rows, "method", "accuracy", "sd", title="accuracy (%)"),
         "Processor time": grouped_points(rows, "method", "cpu seconds", title="processor seconds", log=True),
     }
-    return Outcome([table], figures, notes)
+    return Outcome([table], figures, notes, [*over_sets(rows), *_speed(rows), *places(rows)])
+
+
+def _speed(rows: list[dict[str, Any]]) -> list[str]:
+    """Return DEEM's processor time in multiples of that of two rivals, smallest and largest over the sets."""
+    said = []
+    for rival in ("ds", "ebcc"):
+        found = by_set(rows, "cpu seconds").values()
+        times = [
+            one["deem"]["cpu seconds"] / one[rival]["cpu seconds"] for one in found if {"deem", rival} <= one.keys()
+        ]
+        if times:
+            said.append(
+                f"DEEM takes {min(times):,.1f} to {max(times):,.0f} times the processor time of {title(rival)}."
+            )
+    return said
 
 
 def _beside_paper(row: dict[str, Any], source: Source) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from benchmarks.paper import published
 from benchmarks.paper.context import Context
 from benchmarks.paper.data import UNREPRODUCIBLE, Source, imagenet
 from benchmarks.paper.drawing import grouped_points
+from benchmarks.paper.findings import places
 from benchmarks.paper.methods import method_row, reference_rows, title
 from benchmarks.paper.outcome import Outcome, Table
 from deem_core.config import Shape, TrainConfig, resolve
@@ -38,7 +39,13 @@ def run(context: Context) -> Outcome:
         "Accuracy": grouped_points(rows, "method", "accuracy", "sd", title="accuracy (%)"),
         "Time": grouped_points(rows, "method", "cpu seconds", title="processor seconds", log=True),
     }
-    return Outcome([Table("many_classes", "Accuracy, seconds and memory", rows)], figures, notes)
+    return Outcome([Table("many_classes", "Accuracy, seconds and memory", rows)], figures, notes, _findings(rows))
+
+
+def _findings(rows: list[dict[str, Any]]) -> list[str]:
+    ran = [row for row in rows if row["runs"]]
+    costs = ", ".join(f"{row['method']} {row['seconds']:,.1f} s and {row['memory GB']:.1f} GB" for row in ran)
+    return [*places(rows), f"Time and peak of memory: {costs}."]
 
 
 def _rows(context: Context, source: Source, bare: bool) -> list[dict[str, Any]]:

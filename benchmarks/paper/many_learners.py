@@ -8,6 +8,7 @@ from benchmarks.paper import published
 from benchmarks.paper.context import Context
 from benchmarks.paper.data import Source, hundred
 from benchmarks.paper.drawing import grouped_points
+from benchmarks.paper.findings import places
 from benchmarks.paper.methods import table_rows
 from benchmarks.paper.outcome import Outcome, Table
 
@@ -26,7 +27,7 @@ def run(context: Context) -> Outcome:
         f"The paper's accuracies are from its table {published.HUNDRED_TABLE}; its eleven learners are TabRepo's.",
     ]
     figures = {"Accuracy": grouped_points(rows, "method", "accuracy", "sd", title="accuracy (%)")}
-    return Outcome([Table("many_learners", "A hundred learners", rows)], figures, notes)
+    return Outcome([Table("many_learners", "A hundred learners", rows)], figures, notes, places(rows))
 
 
 def _beside_paper(row: dict[str, Any], source: Source) -> dict[str, Any]:

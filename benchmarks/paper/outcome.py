@@ -52,11 +52,14 @@ class Outcome:
         Heading → plotly Figure.
     notes : list of str
         Sentences about data, reading of the paper and limits.
+    findings : list of str
+        What came out, in sentences made from the numbers; they stand in the overview too.
     """
 
     tables: list[Table]
     figures: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
 
 
 def mean(values: list[float]) -> float | None:

@@ -41,10 +41,21 @@ def run(context: Context) -> Outcome:
         "CondInd: 15 learners, 3 classes, 4 learners good and 11 guessing; a fresh draw of parameters for every seed.",
         "The paper shows its recovery as a picture without numbers, so no paper column exists.",
         "The prior is recovered by Lemma 1 with the visible biases that the printed formula leaves out.",
-        "Exact fit and Dawid-Skene agree, as Lemma 1 says, and their errors fall with the rows. Contrastive training "
-        "with short chains does not maximise the likelihood: its parameters stay off, however many rows there are.",
+        "By Lemma 1 exact fit and Dawid-Skene have the same optimum. Contrastive training with short chains does not "
+        "maximise the likelihood, so its parameters need not come near the truth however many rows there are.",
     ]
-    return Outcome([Table("recovery", "Errors of recovered parameters", rows, (pivot,))], figures, notes)
+    table = Table("recovery", "Errors of recovered parameters", rows, (pivot,))
+    return Outcome([table], figures, notes, _findings(rows))
+
+
+def _findings(rows: list[dict[str, Any]]) -> list[str]:
+    said = []
+    for title in WAYS.values():
+        own = [row for row in rows if row["method"] == title and row["psi error"] is not None]
+        errors = ", ".join(f"{row['psi error']:.3f} at {row['rows']:,} rows" for row in own)
+        if own:
+            said.append(f"{title}: largest error in ψ {errors}; in π {own[-1]['pi error']:.3f} at the end.")
+    return said
 
 
 def _unit(context: Context, made: Ensemble, way: str, seed: int) -> Any:

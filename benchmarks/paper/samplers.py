@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from benchmarks.paper.context import Context
 from benchmarks.paper.data import UNREPRODUCIBLE, ampdata, mniste, tree
 from benchmarks.paper.drawing import grouped_points
+from benchmarks.paper.findings import amount
 from benchmarks.paper.outcome import Outcome, Pivot, Table
 from benchmarks.paper.trained import trained, trained_row
 
@@ -35,4 +38,18 @@ def run(context: Context) -> Outcome:
         "Processor time": grouped_points(rows, "sampler", "cpu seconds", title="processor seconds"),
     }
     pivot = Pivot("Accuracy in per cent", "sampler", "set", "accuracy", "sd")
-    return Outcome([Table("samplers", "All numbers", rows, (pivot,))], figures, notes)
+    return Outcome([Table("samplers", "All numbers", rows, (pivot,))], figures, notes, _findings(rows))
+
+
+def _findings(rows: list[dict[str, Any]]) -> list[str]:
+    """Return a sentence for every sampler over all sets."""
+    said = []
+    for title in SAMPLERS.values():
+        own = [row for row in rows if row["sampler"] == title and row["accuracy"] is not None]
+        parts = ", ".join(
+            f"{row['set']} {amount(row, 'accuracy')} with acceptance {row['acceptance']:.2f} in "
+            f"{row['cpu seconds']:.0f} processor seconds"
+            for row in own
+        )
+        said.append(f"{title}: {parts}.")
+    return said

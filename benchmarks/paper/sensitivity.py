@@ -41,7 +41,24 @@ def run(context: Context) -> Outcome:
         "ceiling stands beside it. The paper shows a picture, and "
         "tells of gains of 4, 7 and 10 % from its seventh row on.",
     ]
-    return Outcome([Table("sensitivity", "Learners added to a base of three", rows)], figures, notes)
+    return Outcome([Table("sensitivity", "Learners added to a base of three", rows)], figures, notes, _findings(rows))
+
+
+def _findings(rows: list[dict[str, Any]]) -> list[str]:
+    """Return the base and what the most good and the most guessing learners make of it."""
+    cells = {(row["good learners added"], row["guessing learners added"]): row for row in rows}
+    many = max(good for good, _ in cells)
+
+    def told(good: int, noise: int) -> str:
+        row = cells[good, noise]
+        if row["accuracy"] is None:
+            return f"{good} good and {noise} guessing learners added: no answer"
+        return (
+            f"{good} good and {noise} guessing learners added: accuracy {row['accuracy']:.1f}, "
+            f"quality {row['accuracy quality']:.1f} of a ceiling of {row['any learner right']:.1f}"
+        )
+
+    return [f"{told(good, noise)}." for good, noise in ((0, 0), (many, 0), (0, many), (many, many))]
 
 
 def mixture(base: Votes, good: int, noise: int) -> Votes:

@@ -6,6 +6,7 @@ from benchmarks.paper import published
 from benchmarks.paper.context import Context
 from benchmarks.paper.data import soft_sets
 from benchmarks.paper.drawing import grouped_points
+from benchmarks.paper.findings import places
 from benchmarks.paper.methods import table_rows, title
 from benchmarks.paper.outcome import Outcome, Pivot, Table
 
@@ -33,4 +34,5 @@ def run(context: Context) -> Outcome:
     ]
     pivot = Pivot("Accuracy in per cent", "method", "set", "accuracy", "sd")
     figures = {"Accuracy": grouped_points(rows, "method", "accuracy", "sd", title="accuracy (%)")}
-    return Outcome([Table("soft", "All numbers", rows, (pivot,))], figures, notes)
+    findings = [*places(rows), *places(rows, ours="deem_soft")]
+    return Outcome([Table("soft", "All numbers", rows, (pivot,))], figures, notes, findings)

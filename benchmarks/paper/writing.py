@@ -27,7 +27,8 @@ def write(name: str, purpose: str, outcome: Outcome, context: Context) -> None:
     context.folder.mkdir(parents=True, exist_ok=True)
     about = {"experiment": name, "purpose": purpose, **circumstances(context)}
     tables = [{"name": table.name, "title": table.title, "rows": table.rows} for table in outcome.tables]
-    write_json({**about, "notes": outcome.notes, "tables": tables}, context.folder / f"{name}.json")
+    told = {**about, "findings": outcome.findings, "notes": outcome.notes, "tables": tables}
+    write_json(told, context.folder / f"{name}.json")
     page = context.folder / f"{name}.html"
     write_text(_page(about, outcome), page)
     pictures = [] if context.quick else photograph(page)
@@ -68,6 +69,7 @@ def overview(results: Path, experiments: dict[str, str]) -> str:
     done = f"{len(whole)} of {len(experiments)} experiments ran in full; their work took {total:.1f} hours"
     taken = hours_taken(results)
     done += f", and `make paper`, which runs some side by side, {taken:.1f} hours." if taken else "."
+    found = [line for told in whole for line in _found(told)]
     cannot = [f"- **{what}**: {why}." for what, why in UNREPRODUCIBLE.items()]
     intro = (
         "Made by `python -m benchmarks.paper NAME` (`all` for everything; `--quick` for a trial in seconds, whose "
@@ -84,12 +86,22 @@ def overview(results: Path, experiments: dict[str, str]) -> str:
         "",
         *lines,
         "",
+        "## What came out",
+        "",
+        "Sentences made from the tables; a place counts methods more than 0.05 points ahead.",
+        *found,
+        "",
         "## Not reproducible here",
         "",
         *cannot,
         "",
     ]
     return "\n".join(page)
+
+
+def _found(told: dict[str, Any]) -> list[str]:
+    """Return the findings of an experiment as a part of the overview."""
+    return ["", f"### [{told['experiment']}]({told['experiment']}.md)", "", *(f"- {one}" for one in told["findings"])]
 
 
 def _read(file: Path) -> dict[str, Any] | None:
@@ -103,7 +115,8 @@ def _markdown(about: dict[str, Any], outcome: Outcome, pictures: list[Path]) -> 
     lines = [f"# {about['experiment']}", "", f"{about['purpose']}.", "", _facts(about), ""]
     if about["quick"]:
         lines += ["**A quick run: tiny sizes, numbers without meaning.**", ""]
-    lines += [f"- {note}" for note in outcome.notes]
+    lines += ["## What came out", "", *(f"- {finding}" for finding in outcome.findings), ""]
+    lines += ["## What to know", "", *(f"- {note}" for note in outcome.notes)]
     for table in outcome.tables:
         for pivot in table.pivots:
             lines += ["", f"## {pivot.title}", "", *_pivoted(table, pivot)]

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.paper import ablations, many_classes, methods, published, recovery, samplers, sensitivity
+from benchmarks.paper import ablations, many_classes, methods, published, recovery, running, samplers, sensitivity
 from benchmarks.paper.__main__ import main
-from benchmarks.paper.context import Context
+from benchmarks.paper.context import Context, hours_taken
 from benchmarks.paper.data import mniste
+from benchmarks.paper.findings import over_sets, places
 from benchmarks.paper.outcome import Table
 from benchmarks.paper.pictures import photograph
 from benchmarks.paper.running import EXPERIMENTS
@@ -36,6 +37,7 @@ def quick(name: str, results: Path) -> dict[str, Any]:
 def tables(told: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """Return name → rows, after looking for numbers that are missing without a word."""
     found = {}
+    assert told["findings"]
     for one in told["tables"]:
         table = Table(one["name"], one["title"], one["rows"])
         assert table.rows
@@ -175,6 +177,7 @@ def test_finished_units_are_not_done_again_unless_asked(tmp_path: Path) -> None:
 
 def test_overview_tells_full_from_quick_from_missing(tmp_path: Path) -> None:
     about = {"date": "2000-01-01", "seconds": 3.0, "seeds": [0], "device": "Processor"}
+    about |= {"experiment": "main", "findings": ["DEEM came last."]}
     (tmp_path / "quick").mkdir()
     (tmp_path / "main.json").write_text(json.dumps(about), encoding="utf-8")
     (tmp_path / "quick" / "soft.json").write_text(json.dumps(about), encoding="utf-8")
@@ -188,6 +191,36 @@ def test_overview_tells_full_from_quick_from_missing(tmp_path: Path) -> None:
     assert "(main.md)" in lines["main"]
     assert "only quick" in lines["soft"]
     assert "not yet" in lines["recovery"]
+    assert "- DEEM came last." in (tmp_path / "README.md").read_text("utf-8")
+
+
+def test_findings_say_where_deem_stands_and_where_it_is_below_the_majority() -> None:
+    def row(where: str, key: str, accuracy: float | None) -> dict[str, Any]:
+        return {"set": where, "key": key, "method": key.upper(), "accuracy": accuracy, "sd": 0.5}
+
+    rows = [row("a", "best", 99.0), row("a", "mv", 80.0), row("a", "ds", 90.0), row("a", "deem", 85.0)]
+    rows += [row("b", "mv", 70.0), row("b", "ds", None), row("b", "deem", 69.0)]
+    assert places(rows) == [
+        "a: DEEM 85.0 ± 0.5, place 2 of 3; best other DS 90.0 ± 0.5, majority vote 80.0.",
+        "b: DEEM 69.0 ± 0.5, place 2 of 2; best other MV 70.0 ± 0.5, majority vote 70.0.",
+    ]
+    ahead, means = over_sets(rows)
+    assert ahead == (
+        "Of 2 sets, DEEM is ahead of every other method on 0 and of the majority vote on 1. "
+        "It is below the majority vote on b."
+    )
+    assert means == "Mean accuracy over the sets: DEEM 77.0, MV 75.0."
+
+
+def test_all_run_side_by_side_and_only_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "BY_LENGTH", ("recovery", "soft"))
+    assert main(["all", "--quick", "--jobs", "2", "--results", str(tmp_path)]) == 0
+    made = {name: (tmp_path / "quick" / f"{name}.json").stat().st_mtime_ns for name in ("recovery", "soft")}
+    taken = hours_taken(tmp_path / "quick")
+    assert taken > 0
+    assert main(["all", "--quick", "--results", str(tmp_path)]) == 0
+    assert made == {name: (tmp_path / "quick" / f"{name}.json").stat().st_mtime_ns for name in made}
+    assert hours_taken(tmp_path / "quick") == taken
 
 
 def test_a_missing_number_needs_a_note() -> None:
