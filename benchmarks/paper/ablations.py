@@ -17,6 +17,9 @@ CHANGES: dict[str, tuple[Any, ...]] = {
     "batch_size": (128, 256, 1024, 4096),
     "momentum": (0.0, 0.5, 0.9),
     "sampler_steps": (1, 2, 5, 10, 20),
+    "chain_start": ("data", "persistent"),
+    "updates": (50, 150, 360, 1000),
+    "near_copies": ("guard", "keep", "collapse"),
 }
 MOST_ROWS = 10_000
 RUNS = 3
@@ -43,6 +46,8 @@ def run(context: Context) -> Outcome:
         "Each run is one restart, where the default answers with the consensus of five; spreads are over seeds.",
         "The learning rate and number of updates stay at what the data and the batch size suggest; another momentum "
         "or batch may want another rate.",
+        "The paper tries some of this; where chains start, the number of updates and what is done about near-copies "
+        "are questions of ours.",
     ]
     return Outcome(tables, figures, notes, [sentence for table in tables for sentence in _findings(table)])
 

@@ -17,7 +17,7 @@ from deem_core.errors import DeemError
 
 def trained(context: Context, source: Source, seed: int, **settings: Any) -> Any:
     """Return what one training of DEEM came to; ``right`` is its share of right labels in per cent."""
-    asked = {**context.training, **settings, "random_state": seed}
+    asked = {**settings, **context.training, "random_state": seed}
     return context.unit(f"{source.name}-trained-{seed}", source.votes, asked, lambda: _train(source, asked))
 
 
