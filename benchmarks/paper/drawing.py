@@ -39,8 +39,26 @@ def grouped_points(
             x, y = [str(row[along]) for row in theirs], [row[paper] for row in theirs]
             cross = {"size": 9, "symbol": "x-thin-open", "color": colour}
             figure.add_trace(go.Scatter(x=x, y=y, mode="markers", name=f"{name}, paper", marker=cross))
+    figure.update_xaxes(title=along)
     figure.update_yaxes(title=title, type="log" if log else "linear")
     return figure.update_layout(height=480, margin={"t": 30}, template="plotly_white")
+
+
+def gains(rows: Rows, over: str = "mv") -> go.Figure:
+    """Draw every method's accuracy minus that of the majority vote on the same set, the paper's as crosses."""
+    base = {row["set"]: row for row in rows if row["key"] == over}
+    made = []
+    for row in rows:
+        gain = {name: _minus(row, base[row["set"]], name) for name in ("accuracy", "paper accuracy")}
+        if row["key"] not in ("best", "average", over):
+            made.append({**row, "gain": gain["accuracy"], "paper gain": gain["paper accuracy"]})
+    figure = grouped_points(made, "method", "gain", "sd", title="accuracy minus majority vote (points)")
+    return figure.add_hline(y=0, line={"color": "gray", "dash": "dot"})
+
+
+def _minus(row: dict[str, Any], other: dict[str, Any], name: str) -> float | None:
+    mine, theirs = row.get(name), other.get(name)
+    return None if mine is None or theirs is None else mine - theirs
 
 
 def cells(rows: Rows, x: str, y: str, value: str, *, title: str) -> go.Figure:

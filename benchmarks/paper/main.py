@@ -7,7 +7,7 @@ from typing import Any
 from benchmarks.paper import published
 from benchmarks.paper.context import Context
 from benchmarks.paper.data import TABULAR, UNREPRODUCIBLE, Source, main_sets
-from benchmarks.paper.drawing import grouped_points
+from benchmarks.paper.drawing import gains, grouped_points
 from benchmarks.paper.findings import by_set, over_sets, places
 from benchmarks.paper.methods import DS_RULE, table_rows, title
 from benchmarks.paper.outcome import Outcome, Pivot, Table
@@ -36,6 +36,7 @@ def run(context: Context) -> Outcome:
         *(f"Not here: {what}, because {why}." for what, why in UNREPRODUCIBLE.items() if "sampler" not in what),
     ]
     figures = {
+        "What every method gains over the majority vote": gains(rows),
         "Accuracy of every method": grouped_points(rows, "method", "accuracy", "sd", title="accuracy (%)"),
         "Processor time": grouped_points(rows, "method", "cpu seconds", title="processor seconds", log=True),
     }
