@@ -106,6 +106,23 @@ def anchors(text):
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+def figures_of(line):
+    """Return the words of a line that are numbers with decimals."""
+    return [word for word in re.split(r"[\s|]+", line) if re.fullmatch(r"[\d,]+\.\d+", word)]
+
+
+def words_of(line):
+    return " ".join(re.split(r"[\s|]+", line.strip(" |")))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_rows_of_figures_are_those_of_stored_results(name):
+    results = [*(ROOT / "benchmarks" / "results").rglob("*.md"), *(ROOT / "benchmarks" / "results").rglob("*.txt")]
+    stored = {words_of(line) for file in results for line in file.read_text().splitlines()}
+    quoted = [line for line in TEXTS[name].splitlines() if line.startswith(("    ", "|")) and len(figures_of(line)) > 1]
+    assert [line for line in quoted if words_of(line) not in stored] == []
+
+
 def test_every_picture_is_shown():
     everything = " ".join(TEXTS.values())
     for picture in (ROOT / "docs" / "images").iterdir():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import plotly.graph_objects as go
@@ -59,6 +60,15 @@ def gains(rows: Rows, over: str = "mv") -> go.Figure:
 def _minus(row: dict[str, Any], other: dict[str, Any], name: str) -> float | None:
     mine, theirs = row.get(name), other.get(name)
     return None if mine is None or theirs is None else mine - theirs
+
+
+def learner_bars(accuracies: Sequence[float], learners: Sequence[str], experts: Sequence[str]) -> go.Figure:
+    """Draw the accuracy of every learner, experts in red."""
+    colours = ["#d62728" if name in experts else "#7f7f7f" for name in learners]
+    figure = go.Figure(go.Bar(x=list(learners), y=list(accuracies), marker={"color": colours}))
+    figure.update_xaxes(title="learner (experts in red)", type="category")
+    figure.update_yaxes(title="accuracy on all rows (%)", range=[0, 100])
+    return figure.update_layout(height=380, margin={"t": 30}, template="plotly_white")
 
 
 def cells(rows: Rows, x: str, y: str, value: str, *, title: str) -> go.Figure:

@@ -69,3 +69,14 @@ def over_sets(rows: Rows, value: str = "accuracy", most: int = 5) -> list[str]:
         f"{leading(majority)}.{below}",
         f"Mean {value} over the sets: {', '.join(f'{names[key]} {means[key]:.1f}' for key in ordered)}.",
     ]
+
+
+def at_a_glance(rows: Rows) -> list[str]:
+    """Return a small table in Markdown: on every set the majority vote, Dawid-Skene, the best other method and DEEM."""
+    lines = ["| set | majority vote | Dawid-Skene | best other method | DEEM |", "|---|---|---|---|---|"]
+    for name, methods in by_set(rows).items():
+        best = max((row for key, row in methods.items() if key != OURS), key=lambda row: row["accuracy"])
+        cells = [amount(methods[key], "accuracy") for key in (MAJORITY, "ds")]
+        cells += [f"{amount(best, 'accuracy')} ({best['method']})", amount(methods[OURS], "accuracy")]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return lines

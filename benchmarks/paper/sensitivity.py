@@ -17,7 +17,7 @@ from deem_core.simulate.ensemble import draw_votes
 STEPS, QUICK_STEPS = (0, 3, 6, 9, 12), (0, 3)
 MOST_ROWS = 10_000
 HINT = 0.001  # share of true labels that a guesser is told (paper)
-RUNS = 2
+RUNS = 3
 
 
 def run(context: Context) -> Outcome:

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import deem_core
+from benchmarks.paper import published
 from benchmarks.paper.context import Context, hours_taken
 from benchmarks.paper.data import UNREPRODUCIBLE
+from benchmarks.paper.findings import at_a_glance
 from benchmarks.paper.outcome import Outcome, Pivot, Table
 from benchmarks.paper.pictures import photograph
 from deem_core.devices import cores, devices
@@ -56,26 +58,29 @@ def write_text(text: str, path: Path) -> None:
 
 def overview(results: Path, experiments: dict[str, str]) -> str:
     """Return the overview page from the JSON files that are there."""
-    lines = ["| experiment | what | state | date | seconds | seeds | device |", "|---|---|---|---|---|---|---|"]
+    lines = ["| experiment | what | the paper's | state | date | seconds | seeds |", "|---|---|---|---|---|---|---|"]
     for name, purpose in experiments.items():
         full, quick = (_read(folder / f"{name}.json") for folder in (results, results / "quick"))
         told = full or quick
         state = f"full: [tables and figures]({name}.md)" if full else "only quick" if quick else "not yet"
         seeds = ", ".join(map(str, told["seeds"])) or "none" if told else ""
-        facts = [told["date"], f"{told['seconds']:,.0f}", seeds, told["device"]] if told else [""] * 4
-        lines.append(f"| {name} | {purpose} | {state} | {' | '.join(facts)} |")
+        facts = [told["date"], f"{told['seconds']:,.0f}", seeds] if told else [""] * 3
+        theirs = ", ".join(published.WHERE[name]) or "text"
+        lines.append(f"| {name} | {purpose} | {theirs} | {state} | {' | '.join(facts)} |")
     whole = [told for name in experiments if (told := _read(results / f"{name}.json"))]
     total = sum(told["seconds"] for told in whole) / 3600
     done = f"{len(whole)} of {len(experiments)} experiments ran in full; their work took {total:.1f} hours"
     taken = hours_taken(results)
     done += f", and `make paper`, which runs some side by side, {taken:.1f} hours." if taken else "."
     found = [line for told in whole for line in _found(told)]
+    glance = _glance(results)
     cannot = [f"- **{what}**: {why}." for what, why in UNREPRODUCIBLE.items()]
     intro = (
         "Made by `python -m benchmarks.paper NAME` (`all` for everything; `--quick` for a trial in seconds, whose "
         "numbers mean nothing and stay in `quick/`); interactive figures are in NAME.html then. Every table says "
         "which data it used: sets under `DEEM_DATA`, draws of the paper's simulations, or a named stand-in. The paper "
-        "scores on the rows it trains on, and so does this; truth is used for scoring only."
+        "scores on the rows it trains on, and so does this; truth is used for scoring only. The paper's tables and "
+        "figures are called by the labels of its source."
     )
     page = [
         "# The paper's experiments",
@@ -86,6 +91,7 @@ def overview(results: Path, experiments: dict[str, str]) -> str:
         "",
         *lines,
         "",
+        *glance,
         "## What came out",
         "",
         "Sentences made from the tables; a place counts methods more than 0.05 points ahead.",
@@ -94,9 +100,25 @@ def overview(results: Path, experiments: dict[str, str]) -> str:
         "## Not reproducible here",
         "",
         *cannot,
+        f"- **{', '.join(published.DRAWINGS)}** are drawings of the model: there is nothing to measure.",
         "",
     ]
     return "\n".join(page)
+
+
+def _glance(results: Path) -> list[str]:
+    """Return the main table in short, which the project's first page shows too; nothing before it was made."""
+    told = _read(results / "main.json")
+    if not told or not told.get("tables"):
+        return []
+    return [
+        "## At a glance",
+        "",
+        "Accuracy in per cent, mean ± spread over runs.",
+        "",
+        *at_a_glance(told["tables"][0]["rows"]),
+        "",
+    ]
 
 
 def _found(told: dict[str, Any]) -> list[str]:

@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.paper import ablations, many_classes, methods, published, recovery, running, samplers, sensitivity
+from benchmarks.paper import (
+    ablations,
+    experts,
+    many_classes,
+    methods,
+    published,
+    recovery,
+    running,
+    samplers,
+    sensitivity,
+)
 from benchmarks.paper.__main__ import main
 from benchmarks.paper.context import Context, hours_taken
 from benchmarks.paper.data import mniste
@@ -114,12 +124,12 @@ def test_main_has_every_method_on_every_set(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_experts_have_both_accuracies_and_importance(tmp_path: Path) -> None:
     found = tables(quick("experts", tmp_path))
-    assert_all_methods(found["experts"], methods.METHODS, sets=4)
+    assert_all_methods(found["experts"], experts.METHODS, sets=4)
     for row in found["experts"]:
         if row["accuracy"] is not None:
             low, high = sorted((row["expert"], row["remaining"]))
             assert low - 1e-9 <= row["accuracy"] <= high + 1e-9
-    assert [row["key"] for row in found["alone"]] == list(methods.METHODS)
+    assert [row["key"] for row in found["alone"]] == list(experts.METHODS)
     assert len(found["importance"]) == 8
 
 
