@@ -94,7 +94,6 @@ def test_soft_votes_have_hard_and_soft_deem_and_the_pools(tmp_path: Path) -> Non
     assert_all_methods(rows, ("best", "average", "mv", "mean_prob", "geo_pool", "log_pool", "deem", "deem_soft"))
 
 
-@pytest.mark.slow
 def test_learning_rates_have_a_verdict_for_every_rate_of_two_sets(tmp_path: Path) -> None:
     rows = tables(quick("learning_rates", tmp_path))["learning_rates"]
     assert len({row["set"] for row in rows}) == 2
@@ -112,7 +111,6 @@ def test_sensitivity_has_every_mixture_and_no_quality_below_accuracy(tmp_path: P
         assert row["accuracy quality"] >= row["accuracy"] - 1
 
 
-@pytest.mark.slow
 def test_main_has_every_method_on_every_set(tmp_path: Path) -> None:
     rows = tables(quick("main", tmp_path))["main"]
     assert_all_methods(rows, ("best", "average", *methods.METHODS), sets=2)
@@ -121,7 +119,6 @@ def test_main_has_every_method_on_every_set(tmp_path: Path) -> None:
     assert tree["deem"]["paper seconds"] == 16.12
 
 
-@pytest.mark.slow
 def test_experts_have_both_accuracies_and_importance(tmp_path: Path) -> None:
     found = tables(quick("experts", tmp_path))
     assert_all_methods(found["experts"], experts.METHODS, sets=4)
@@ -152,7 +149,6 @@ def test_samplers_have_acceptance(tmp_path: Path) -> None:
     assert all(row["acceptance"] == pytest.approx(1) for row in rows if row["sampler"] == "DULA")
 
 
-@pytest.mark.slow
 def test_ablations_have_every_value(tmp_path: Path) -> None:
     found = tables(quick("ablations", tmp_path))
     for setting, values in ablations.CHANGES.items():
