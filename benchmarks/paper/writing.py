@@ -21,6 +21,7 @@ from deem_core.devices import cores, devices
 from deem_core.figures.html import plotly_code
 from deem_core.files import whole_file, write_json
 
+ROUNDING = 1e-9
 LIBRARIES = ("torch", "numpy", "scipy", "scikit-learn", "plotly")
 
 
@@ -171,8 +172,10 @@ def _pivoted(table: Table, pivot: Pivot) -> list[str]:
 
 def _cell(row: dict[str, Any], pivot: Pivot) -> str:
     """Return our number with its spread, and the paper's in brackets."""
-    text, off = _text(row.get(pivot.value)), row.get(pivot.spread)
-    text += f" ± {_text(off)}" if off else ""
+    value, off = row.get(pivot.value), row.get(pivot.spread)
+    text = _text(value)
+    if off is not None and value is not None:
+        text += f" ± {off:.2f}" if abs(value) >= 1 else f" ± {_text(off)}"  # as many decimals as the value has
     theirs = row.get(f"paper {pivot.value}")
     return f"{text} ({_text(theirs)})" if theirs is not None else text
 
@@ -186,7 +189,7 @@ def _text(value: Any) -> str:
     if value is None:
         return "–"
     if isinstance(value, float):
-        return f"{value:.2f}" if abs(value) >= 1 or value == 0 else f"{value:.3g}"
+        return f"{value:.2f}" if abs(value) >= 1 or abs(value) < ROUNDING else f"{value:.3g}"
     return str(value)
 
 
