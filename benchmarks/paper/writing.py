@@ -95,7 +95,8 @@ def overview(results: Path, experiments: dict[str, str]) -> str:
         *glance,
         "## What came out",
         "",
-        "Sentences made from the tables; a place counts methods more than 0.05 points ahead.",
+        "Sentences made from the tables. A place counts methods more than 0.05 points ahead. The paper's numbers are "
+        "of its own draws and learners.",
         *found,
         "",
         "## Not reproducible here",
