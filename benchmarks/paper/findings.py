@@ -48,7 +48,7 @@ def places(rows: Rows, value: str = "accuracy", ours: str = OURS) -> list[str]:
     ]
 
 
-def over_sets(rows: Rows, value: str = "accuracy", most: int = 5) -> list[str]:
+def over_sets(rows: Rows, value: str = "accuracy") -> list[str]:
     """Return how often DEEM is ahead over all sets, and the means of those methods that ran on every set."""
     found = by_set(rows, value)
     own = {name: methods[OURS][value] for name, methods in found.items() if OURS in methods}
@@ -63,11 +63,13 @@ def over_sets(rows: Rows, value: str = "accuracy", most: int = 5) -> list[str]:
     everywhere = [key for key in next(iter(found.values())) if all(key in methods for methods in found.values())]
     means = {key: sum(methods[key][value] for methods in found.values()) / len(found) for key in everywhere}
     names = {key: next(iter(found.values()))[key]["method"] for key in everywhere}
-    ordered = sorted(means, key=lambda key: -means[key])[:most]
+    ordered = sorted(means, key=lambda key: -means[key])
+    told = ", ".join(f"{names[key]} {means[key]:.1f}" for key in ordered)
     return [
         f"Of {len(own)} sets, DEEM is ahead of every other method on {leading(bests)} and of the majority vote on "
         f"{leading(majority)}.{below}",
-        f"Mean {value} over the sets: {', '.join(f'{names[key]} {means[key]:.1f}' for key in ordered)}.",
+        f"Mean {value} over the sets, of methods that ran on all: {told}. DEEM is number {ordered.index(OURS) + 1} of "
+        f"{len(ordered)}.",
     ]
 
 

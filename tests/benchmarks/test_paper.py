@@ -215,7 +215,9 @@ def test_findings_say_where_deem_stands_and_where_it_is_below_the_majority() -> 
         "Of 2 sets, DEEM is ahead of every other method on 0 and of the majority vote on 1. "
         "It is below the majority vote on b."
     )
-    assert means == "Mean accuracy over the sets: DEEM 77.0, MV 75.0."
+    assert (
+        means == "Mean accuracy over the sets, of methods that ran on all: DEEM 77.0, MV 75.0. DEEM is number 1 of 2."
+    )
 
 
 def test_all_run_side_by_side_and_only_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
