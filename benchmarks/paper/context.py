@@ -37,8 +37,9 @@ class Context:
     again : bool
         Do finished units again.
     seconds : float
-        What the units used so far took when they were made.
+        What the units used so far took when they were made, each counted once.
     used_seeds : set of int
+    used_units : set of Path
     """
 
     quick: bool = False
@@ -46,6 +47,7 @@ class Context:
     again: bool = False
     seconds: float = 0.0
     used_seeds: set[int] = field(default_factory=set)
+    used_units: set[Path] = field(default_factory=set)
 
     @property
     def folder(self) -> Path:
@@ -99,7 +101,9 @@ class Context:
             write_json(found, file)
             if not self.quick:
                 print(f"  {name}: {found['unit_seconds']:.1f} s", flush=True)
-        self.seconds += found["unit_seconds"]
+        if file not in self.used_units:
+            self.used_units.add(file)
+            self.seconds += found["unit_seconds"]
         return found["result"]
 
 
