@@ -40,11 +40,15 @@ def run_all(context: Context, jobs: int) -> list[str]:
         print(f"{name}: already there (--again makes it anew)")
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # heard by the processes below: cores go to experiments instead
     clock, failures = Clock(context), []
-    with ProcessPoolExecutor(max(1, jobs), multiprocessing.get_context("spawn"), max_tasks_per_child=1) as pool:
-        for ended in as_completed([pool.submit(attempt, name, context) for name in wanted]):
-            failures.append(ended.result())
-            clock.note()
-            write_text(overview(context.results, EXPERIMENTS), context.results / "README.md")
+    try:
+        with ProcessPoolExecutor(max(1, jobs), multiprocessing.get_context("spawn"), max_tasks_per_child=1) as pool:
+            for ended in as_completed([pool.submit(attempt, name, context) for name in wanted]):
+                failures.append(ended.result())
+                clock.note()
+                write_text(overview(context.results, EXPERIMENTS), context.results / "README.md")
+    except KeyboardInterrupt:  # what was done is kept, and so is the time it took
+        clock.note()
+        raise
     return failures
 
 
