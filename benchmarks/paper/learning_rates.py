@@ -47,7 +47,8 @@ def _findings(rows: list[dict[str, Any]]) -> list[str]:
         if row["accuracy"] is not None:
             found.setdefault((row["set"], row["verdict"]), []).append(row["accuracy"])
     return [
-        f"{name}, verdict {verdict}: {len(values)} rates, accuracy {min(values):.1f} to {max(values):.1f}."
+        f"{name}, verdict {verdict}: accuracy {' · '.join(f'{value:.1f}' for value in values)} at "
+        f"{len(values)} {'rate' if len(values) == 1 else 'rates'}."
         for (name, verdict), values in found.items()
     ]
 
