@@ -67,9 +67,7 @@ class TrainConfig:
     sampler: str = knob("dmala", "exact in the limit and quick", choices=("dmala", "dula", "gwg"))
     sampler_steps: int = knob(5, "few steps from the data suffice (paper)", low=1, high=10_000)
     step_size: float | None = knob(None, "from K: it sets the share of votes a step moves", above=0, high=100)
-    chain_start: str = knob(
-        "data", "chains leave from the rows, as in contrastive divergence", choices=("data", "persistent")
-    )
+    chain_start: str = knob("data", "chains leave from the rows themselves", choices=("data", "persistent"))
     momentum: float = knob(0.0, "it helps at the start only (paper)", low=0, high=0.99)
     l1: float = knob(0.0, "regularisation kills classes sooner than it helps (paper)", low=0, high=100)
     l2: float = knob(0.0, "regularisation kills classes sooner than it helps (paper)", low=0, high=100)
