@@ -29,6 +29,7 @@ def run(context: Context) -> Outcome:
         *(f"{source.name}: {source.about}; {source.votes.n_rows:,} rows." for source in sources),
         f"Not here: {cannot}, because {UNREPRODUCIBLE[cannot]}.",
         "The paper says that DLP is slightly better than Gibbs with gradients, and faster; it prints no numbers.",
+        "Times include the further restarts that are trained where too few survive.",
         "Acceptance and moved are means over all records: the share of proposals accepted, and of votes changed by a "
         "whole chain. DULA accepts everything by definition.",
     ]

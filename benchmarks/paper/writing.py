@@ -72,7 +72,9 @@ def overview(results: Path, experiments: dict[str, str]) -> str:
     total = sum(told["seconds"] for told in whole) / 3600
     done = f"{len(whole)} of {len(experiments)} experiments ran in full; their work took {total:.1f} hours"
     taken = hours_taken(results)
-    done += f", and `make paper`, which runs some side by side, {taken:.1f} hours." if taken else "."
+    where = "; ".join(sorted({told["device"] for told in whole}))
+    done += f", and `make paper`, which runs some side by side, {taken:.1f} hours" if taken else ""
+    done += f" ({where})." if where else "."
     found = [line for told in whole for line in _found(told)]
     glance = _glance(results)
     cannot = [f"- **{what}**: {why}." for what, why in UNREPRODUCIBLE.items()]
