@@ -8,6 +8,8 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.colors import qualitative
 
+from benchmarks.paper.methods import REFERENCES
+
 PALETTE = qualitative.D3
 Rows = list[dict[str, Any]]
 
@@ -51,7 +53,7 @@ def gains(rows: Rows, over: str = "mv") -> go.Figure:
     made = []
     for row in rows:
         gain = {name: _minus(row, base[row["set"]], name) for name in ("accuracy", "paper accuracy")}
-        if row["key"] not in ("best", "average", over):
+        if row["key"] not in (*REFERENCES, over):
             made.append({**row, "gain": gain["accuracy"], "paper gain": gain["paper accuracy"]})
     figure = grouped_points(made, "method", "gain", "sd", title="accuracy minus majority vote (points)")
     return figure.add_hline(y=0, line={"color": "gray", "dash": "dot"})

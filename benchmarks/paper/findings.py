@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from benchmarks.paper.methods import REFERENCES
+
 Rows = Sequence[dict[str, Any]]
 OURS, MAJORITY = "deem", "mv"
-REFERENCES = ("best", "average")
 SAME = 0.05
 """Points below which two accuracies, printed with one decimal, are the same."""
 
