@@ -17,9 +17,9 @@ from deem_core.errors import InputError
 from deem_core.export import neutralise
 from deem_core.fused import evaluate
 from deem_core.labels import DEFAULT, MissingRule, canonical_text
-from deem_core.readers.long import read_truth_file
 from deem_core.readers.report import Notebook
 from deem_core.readers.source import Source, open_source
+from deem_core.readers.truth_file import read_truth_file
 from deem_core.readers.wide import code_truth_texts
 from deem_core.tables import id_texts
 from deem_core.votes import Votes

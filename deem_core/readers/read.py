@@ -16,6 +16,7 @@ from deem_core.readers.parse import DELIMITERS, delimiter_of
 from deem_core.readers.report import ROWS_SHOWN, Notebook, Report, listing, plural
 from deem_core.readers.request import Request
 from deem_core.readers.source import Source, open_source
+from deem_core.readers.truth_file import read_truth_file
 from deem_core.votes import Votes
 
 Layout = Literal["auto", "wide", "long", "soft"]
@@ -255,7 +256,7 @@ def _with_truth_file(votes: Votes, truth_file: Any, rule: MissingRule, notebook:
     if isinstance(votes.ids, pd.RangeIndex):
         raise InputError("A truth file is matched by id, and no column names the rows. Say which one does (id).")
     keys = [canonical_text(str(label)) for label in votes.classes]
-    codes, only = long.read_truth_file(truth_file, votes.ids, keys, rule, notebook)
+    codes, only = read_truth_file(truth_file, votes.ids, keys, rule, notebook)
     return Votes(votes.codes, votes.classes, votes.learners, votes.ids, codes, votes.soft, only)
 
 
