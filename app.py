@@ -6,7 +6,7 @@ from studio import boot, errors, sidebar
 
 st.set_page_config(page_title="DEEM Studio", page_icon="🗳️", layout="wide")
 
-with errors.shown():
+with errors.boundary():
     page = boot.start(
         {
             "Prepare": [

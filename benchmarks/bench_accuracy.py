@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deem_core import DEEM, IRBM, Votes, read_votes
-from deem_core.baselines import dawid_skene
-from deem_core.describe import accuracy
-from deem_core.fitting import Part
+from deem_core.methods import dawid_skene
+from deem_core.training.restarts import Part
+from deem_core.votes.describe import accuracy
 
 FLOORS = {
     "mniste": 95.0,

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deem_core import InputError, Votes, simulate
-from deem_core.baselines import dawid_skene
-from deem_core.comparing import METHODS
-from deem_core.describe import accuracy
+from deem_core import InputError, Votes, simulation
+from deem_core.comparison import METHODS
+from deem_core.methods import dawid_skene
+from deem_core.votes.describe import accuracy
 
 LEAST_RATIO = 5.0
 MOST_SECONDS = 5.0
@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument("--slow", action="store_true", help="also time EBCC, the DNNs and the trained models")
     options = parser.parse_args()
     rng = np.random.default_rng(0)
-    votes = simulate.copies_with_noise(simulate.families(60_000, rng=rng), 5, rng=rng).votes
+    votes = simulation.copies_with_noise(simulation.families(60_000, rng=rng), 5, rng=rng).votes
     print(f"Dawid-Skene, {ITERATIONS} iterations on {votes.n_rows:,} × {votes.n_learners} × {votes.n_classes}")
     ours, posterior = timed(lambda: dawid_skene.aggregate(votes, rng, tolerance=0, max_iterations=ITERATIONS).posterior)
     print(f"  deem_core {ours:.2f} s")
@@ -43,7 +43,7 @@ def main() -> None:
         mark = "" if theirs / ours >= LEAST_RATIO else f"  below the limit of {LEAST_RATIO:g}"
         print(f"  crowd-kit {theirs:.2f} s, ratio {theirs / ours:.1f}{mark}")
         print(f"  largest difference of the posteriors {np.abs(posterior - other).max():.1e}")
-    table(simulate.tree(10_000, rng=rng).votes, slow=options.slow)
+    table(simulation.tree(10_000, rng=rng).votes, slow=options.slow)
 
 
 def table(votes: Votes, *, slow: bool) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import mutual_info_score
 
-from deem_core.diagnostics.information import pair_information
+from deem_core.votes.information import pair_information
 
 SHAPES = {(60_000, 15, 10): 15.0, (10_000, 100, 5): 100.0}
 """Rows, learners and classes, and how many times faster we must be."""

@@ -1,4 +1,4 @@
-"""Export speed and memory: the fused table of many rows, made and written by deem_core.export alone.
+"""Export speed and memory: the fused table of many rows, made and written by deem_core.answers.export alone.
 
 Usage: python -m benchmarks.bench_export [--rows 1000000] [--learners 15] [--classes 10]
 """
@@ -14,9 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from deem_core import export, simulate, tables
-from deem_core.memory import peak_bytes
+from deem_core import simulation
+from deem_core.answers import Answer, export
+from deem_core.files import tables
 from deem_core.readers import read
+from deem_core.readers.notes import peak_bytes
 
 ENDINGS = (".csv", ".csv.gz", ".parquet")
 LIMIT_SECONDS = 60.0
@@ -38,11 +40,11 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "votes.csv"
-        made = simulate.build("condind", options.rows, 0, options.learners, options.classes)
+        made = simulation.simulate("condind", options.rows, 0, options.learners, options.classes)
         tables.write(tables.wide_table(made.votes), path)
         size = f"{options.rows:,} rows × {options.learners} learners × {options.classes} classes"
         print(f"{size}: {path.stat().st_size / 1e6:.0f} MB of CSV; table, peak and file in MB")
-        print(f"{'format':<10}{'make s':>8}{'write s':>9}{'table':>8}{'peak added':>12}{'ratio':>7}{'file':>7}")
+        print(f"{'format':<10}{'score s':>8}{'write s':>9}{'table':>8}{'peak added':>12}{'ratio':>7}{'file':>7}")
         for ending in ENDINGS:
             one = [sys.executable, "-m", "benchmarks.bench_export", "--one", str(path), ending]
             print(subprocess.run(one, capture_output=True, text=True, check=True).stdout, end="", flush=True)
@@ -54,20 +56,23 @@ def measure(path: Path, ending: str) -> None:
     votes = reading.votes
     posterior = np.full((votes.n_rows, votes.n_classes), 0.1 / votes.n_classes)
     posterior[np.arange(votes.n_rows), votes.majority_vote.codes] += 0.9
-    export.fused_table(read(_head(path)), posterior[:1000])  # imports and threads are not counted
+    head = read(_head(path))
+    export.fused_table(head, Answer(head.votes, posterior[:1000]))  # imports and threads are not counted
     raise_peak_to_now()
-    before, begun = peak_bytes() or 0, time.perf_counter()
-    table = export.fused_table(reading, posterior)
-    made = time.perf_counter() - begun
-    begun, target = time.perf_counter(), path.with_name(f"fused{ending}")
-    export.write(table, target)
-    written = time.perf_counter() - begun
+    before, start = peak_bytes() or 0, time.perf_counter()
+    answer = Answer(votes, posterior)
+    _ = answer.needs_review
+    scored = time.perf_counter() - start
+    start, target = time.perf_counter(), path.with_name(f"fused{ending}")
+    export.write_fused(reading, answer, target)
+    written = time.perf_counter() - start
     added = (peak_bytes() or 0) - before
-    ratio = added / table.nbytes
-    seconds_over = made + written > LIMIT_SECONDS
+    table_bytes = export.fused_table(reading, answer).nbytes
+    ratio = added / table_bytes
+    seconds_over = scored + written > LIMIT_SECONDS
     verdict = "  over the limit" if seconds_over or ratio > LIMIT_RATIO else ""
     print(
-        f"{ending:<10}{made:>8.1f}{written:>9.1f}{table.nbytes / 1e6:>8.0f}{added / 1e6:>12.0f}{ratio:>7.2f}"
+        f"{ending:<10}{scored:>8.1f}{written:>9.1f}{table_bytes / 1e6:>8.0f}{added / 1e6:>12.0f}{ratio:>7.2f}"
         f"{target.stat().st_size / 1e6:>7.0f}{verdict}"
     )
     target.unlink()

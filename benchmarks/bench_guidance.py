@@ -9,12 +9,12 @@ Beside it stands the regret of always taking the default rate. Accuracies of sin
 seed to seed, and the best of nine profits from that luck: so the accuracy of a rate is its mean over SEEDS trainings,
 and what one training alone (seed 0) would have said is printed too.
 
-The rule (deem_core/guidance) was chosen looking at truth on the draws in TUNED, and is the third that was tried: the
-smallest rate with a recovery of 0.75 lost 1.2 points on tree-100, the largest rate well below the first that fails
-lost 9.2 on ampdata-101. "fresh" draws and the ensembles under DEEM_DATA, of which at most 10,000 evenly spread rows
-are used, took no part in that. Two things came after a first look at all sets, by one training of each rate, had shown
-a mean of 0.63 on 22 of them: the mean over several trainings, and, on seeing ampdata-2 (a "fresh" draw, 7.8 points
-then), that DEEM trains further restarts where too few survive. The rule itself was not touched.
+The rule (deem_core/training/guidance) was chosen looking at truth on the draws in TUNED, and is the third that was
+tried: the smallest rate with a recovery of 0.75 lost 1.2 points on tree-100, the largest rate well below the first
+that fails lost 9.2 on ampdata-101. "fresh" draws and the ensembles under DEEM_DATA, of which at most 10,000 evenly
+spread rows are used, took no part in that. Two things came after a first look at all sets, by one training of each
+rate, had shown a mean of 0.63 on 22 of them: the mean over several trainings, and, on seeing ampdata-2 (a "fresh"
+draw, 7.8 points then), that DEEM trains further restarts where too few survive. The rule itself was not touched.
 
 "rates" counts the rates trained so far: with fewer than nine the best of the grid, and so the regret, may be higher
 than shown; "seeds" counts the trainings of every rate. Everything trained is kept in benchmarks/results/guidance, so
@@ -34,11 +34,13 @@ from typing import Any
 import numpy as np
 
 from benchmarks.bench_accuracy import load
-from deem_core import DEEM, Votes, guidance, simulate, sweep
-from deem_core.config import Shape, TrainConfig, resolve
-from deem_core.describe import accuracy
-from deem_core.files import write_json
-from deem_core.sweeping import default_rates
+from deem_core import DEEM, Votes, simulation, sweep
+from deem_core.files.atomic import write_json
+from deem_core.model.config import Shape, TrainConfig, resolve
+from deem_core.training import guidance
+from deem_core.training.sweep import default_rates
+from deem_core.votes.arrays import spread_rows
+from deem_core.votes.describe import accuracy
 
 TUNED = (
     *("tree-0", "tree-1", "tree-100", "ampdata-0", "ampdata-1", "ampdata-100", "ampdata-101"),
@@ -123,13 +125,12 @@ def votes_of(name: str, rows: int) -> Votes | None:
     if "-" in name:
         kind, seed = name.rsplit("-", 1)
         small = {"n_learners": 9, "n_classes": 5} if kind == "copies" else {}
-        return simulate.make(kind, rows, int(seed), **small).votes
+        return simulation.make(kind, rows, int(seed), **small).votes
     folder = os.environ.get("DEEM_DATA")
     if not folder:
         return None
     votes = load(Path(folder), name)
-    few = np.unique(np.linspace(0, votes.n_rows - 1, min(votes.n_rows, MOST_ROWS)).astype(np.intp))
-    return votes.select_rows(few)
+    return votes.select_rows(spread_rows(votes.n_rows, MOST_ROWS))
 
 
 def _line(name: str, *, quick: bool, seeds: int) -> Line | None:

@@ -85,7 +85,7 @@ def peak_of_reading(path: Path) -> int:
     """Return the bytes that reading adds to a fresh process at its peak, beyond imports."""
     script = (
         "import sys\n"
-        "from deem_core.memory import peak_bytes\n"
+        "from deem_core.readers.notes import peak_bytes\n"
         "from deem_core.readers import read\n"
         "before = peak_bytes()\n"
         "read(sys.argv[1])\n"

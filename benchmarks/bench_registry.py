@@ -34,12 +34,13 @@ from benchmarks.bench_accuracy import load as load_stored
 from benchmarks.paper.context import Context
 from benchmarks.paper.data import SAMPLES, stored_soft
 from deem_core import Votes, read_votes
-from deem_core.baselines import Aggregate
-from deem_core.comparing import METHODS, Entry, estimators
-from deem_core.control import Stopped
-from deem_core.describe import accuracy
+from deem_core.comparison import METHODS, Entry
+from deem_core.control import Stopped, StopWhen
 from deem_core.errors import DeemError
+from deem_core.estimators import as_methods
+from deem_core.methods import Aggregate
 from deem_core.votes import NO_VOTE
+from deem_core.votes.describe import accuracy
 
 BUDGET = 120.0
 """CPU seconds after which a method that iterates is cut."""
@@ -145,7 +146,7 @@ def _of_set(
 
 def _shortened() -> list[Entry]:
     """Return the methods whose training is shortened: those that are `DEEM` or `IRBM` with default settings."""
-    return [item for item in METHODS.values() if item.whole and item.function.startswith(estimators.__name__)]
+    return [item for item in METHODS.values() if item.whole and item.function.startswith(as_methods.__name__)]
 
 
 def _training(votes: Votes) -> dict[str, int]:
@@ -163,8 +164,8 @@ def run_once(votes: Votes, item: Entry, settings: dict[str, int]) -> Told:
     try:
         with ExitStack() as short:
             for name in ("DEEM", "IRBM") if settings else ():
-                short.enter_context(patch.object(estimators, name, partial(getattr(estimators, name), **settings)))
-            made = method(bare, np.random.default_rng(0), stop=over)
+                short.enter_context(patch.object(as_methods, name, partial(getattr(as_methods, name), **settings)))
+            made = method(bare, np.random.default_rng(0), control=StopWhen(over))
     except Stopped as error:
         why_not = f"No answer within {BUDGET:g} s. {error}"
     except DeemError as error:

@@ -64,7 +64,7 @@ def _in_a_process(job: dict[str, Any], seconds: float) -> dict[str, float] | Non
 def _measure(peer: str, d: int, K: int, batch: int) -> dict[str, float]:
     import torch  # noqa: PLC0415  # the memory it needs is not ours to count
 
-    from deem_core.memory import peak_bytes  # noqa: PLC0415
+    from deem_core.readers.notes import peak_bytes  # noqa: PLC0415
 
     torch.set_num_threads(1)
     torch.manual_seed(0)
@@ -85,8 +85,8 @@ def _measure(peer: str, d: int, K: int, batch: int) -> dict[str, float]:
 def _ours(d: int, K: int, votes: Any, n_layers: int) -> Any:
     import torch  # noqa: PLC0415
 
-    from deem_core.model import initialise  # noqa: PLC0415
-    from deem_core.sampler import sample  # noqa: PLC0415
+    from deem_core.model.energy import initialise  # noqa: PLC0415
+    from deem_core.model.sampler import sample  # noqa: PLC0415
 
     def make() -> Any:
         rng = torch.Generator().manual_seed(0)

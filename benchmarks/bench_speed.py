@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from deem_core import simulate
-from deem_core.config import Shape, TrainConfig, resolve
-from deem_core.training import Trainer
+from deem_core import simulation
+from deem_core.model.config import Shape, TrainConfig, resolve
+from deem_core.model.trainer import Trainer
 
 LIMITS = {"tree3k": 7.0, "MnistE": 6.0}
 """How many times faster than the authors' package an update must be."""
@@ -30,8 +30,8 @@ def main() -> None:
     torch.set_num_threads(1)
     rng = np.random.default_rng(0)
     sets = {
-        "tree3k": simulate.tree(10_000, rng=rng).votes,
-        "MnistE": simulate.copies_with_noise(simulate.families(60_000, rng=rng), 5, rng=rng).votes,
+        "tree3k": simulation.tree(10_000, rng=rng).votes,
+        "MnistE": simulation.copies_with_noise(simulation.families(60_000, rng=rng), 5, rng=rng).votes,
     }
     print(f"Milliseconds per update\n{'set':<10}{'d':>4}{'K':>5}{'deem_core':>11}{'deem 0.2.0':>12}{'ratio':>8}")
     for name, votes in sets.items():

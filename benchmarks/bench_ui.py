@@ -18,7 +18,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from deem_core import simulate
+from deem_core import simulation
 from deem_core.runs import Run, Workspace
 from tests.browser import chromium
 from tests.browser.conftest import serve
@@ -42,7 +42,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         workspace = Workspace(Path(folder) / "home")
-        votes = simulate.make("condind", options.rows, seed=0).votes
+        votes = simulation.make("condind", options.rows, seed=0).votes
         lines = [",".join(votes.learners), *(",".join(map(str, row)) for row in votes.codes.tolist())]
         dataset = workspace.add_dataset("votes.csv", "\n".join(lines).encode())
         with serve(workspace.root, Path(folder) / "log.txt") as (url, _), sync_playwright() as playwright:

@@ -1,33 +1,90 @@
-"""DEEM Studio's library: fuse many learners' votes into one label per row, without ground truth."""
+"""DEEM Studio's library.
 
+Fuse many learners' votes into one label per row, without ground truth.
+
+Verbs of the command line are functions here. Names are imported when they are asked for: torch takes a second,
+and reading a file needs none of it.
+"""
+
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from deem_core.errors import DeemError, InputError
-from deem_core.readers import read_votes
-from deem_core.votes import Votes
-
 if TYPE_CHECKING:
-    from deem_core.comparing import compare
-    from deem_core.estimator import DEEM, IRBM
-    from deem_core.sweeping import sweep
+    from deem_core.answers.answer import Answer
+    from deem_core.comparison import compare
+    from deem_core.diagnostics.inspection import inspect
+    from deem_core.errors import DeemError, InputError
+    from deem_core.estimators.deem import DEEM
+    from deem_core.estimators.irbm import IRBM
+    from deem_core.estimators.verbs import apply, fuse, load, train
+    from deem_core.model.devices import devices
+    from deem_core.readers import read, read_votes
+    from deem_core.reporting.build import report
+    from deem_core.runs.worker import work
+    from deem_core.simulation.presets import simulate
+    from deem_core.training.sweep import estimate, sweep
+    from deem_core.votes import Votes
+    from deem_core.votes.describe import describe
 
 __version__ = "0.1.0"
 
-__all__ = ["DEEM", "IRBM", "DeemError", "InputError", "Votes", "__version__", "compare", "read_votes", "sweep"]
+_HOMES = {
+    "Answer": "answers.answer",
+    "DEEM": "estimators.deem",
+    "DeemError": "errors",
+    "IRBM": "estimators.irbm",
+    "InputError": "errors",
+    "Votes": "votes",
+    "apply": "estimators.verbs",
+    "compare": "comparison",
+    "describe": "votes.describe",
+    "devices": "model.devices",
+    "estimate": "training.sweep",
+    "fuse": "estimators.verbs",
+    "inspect": "diagnostics.inspection",
+    "load": "estimators.verbs",
+    "read": "readers",
+    "read_votes": "readers",
+    "report": "reporting.build",
+    "simulate": "simulation.presets",
+    "sweep": "training.sweep",
+    "train": "estimators.verbs",
+    "work": "runs.worker",
+}
+
+__all__ = [
+    "DEEM",
+    "IRBM",
+    "Answer",
+    "DeemError",
+    "InputError",
+    "Votes",
+    "__version__",
+    "apply",
+    "compare",
+    "describe",
+    "devices",
+    "estimate",
+    "fuse",
+    "inspect",
+    "load",
+    "read",
+    "read_votes",
+    "report",
+    "simulate",
+    "sweep",
+    "train",
+    "work",
+]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the estimators when they are asked for: torch takes a second, and reading a file needs none of it."""
-    if name in ("DEEM", "IRBM"):
-        from deem_core import estimator  # noqa: PLC0415
-
-        return getattr(estimator, name)
-    if name == "compare":
-        from deem_core import comparing  # noqa: PLC0415
-
-        return comparing.compare
-    if name == "sweep":
-        from deem_core import sweeping  # noqa: PLC0415
-
-        return sweeping.sweep
+    """Import a public name when it is asked for."""
+    if name in _HOMES:
+        return getattr(import_module(f"deem_core.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'deem_core' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted(__all__)

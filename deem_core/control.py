@@ -1,9 +1,14 @@
-"""Control: what a long computation asks of whoever runs it, whether to go on and where to keep its place."""
+"""Control of a long computation: cancellation, progress, checkpoints.
+
+Whoever starts a computation hands it a `Control`; the computation asks it whether to stop, tells it how far it has
+come, and leaves checkpoints with it. The base class answers for those who need none of this.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from deem_core.errors import DeemError
 
@@ -12,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class Stopped(DeemError):  # noqa: N818  # not an error: somebody wished it
-    """The computation was asked to stop; what it had reached was kept."""
+    """The computation was asked to stop; its last checkpoint was kept."""
 
 
 @dataclass(frozen=True)
 class Saved:
-    """A place to go on from.
+    """A checkpoint.
 
     Attributes
     ----------
@@ -31,31 +36,104 @@ class Saved:
     notes: dict[str, Any]
 
 
-class Control:
-    """Whoever runs a computation; this one never stops it and keeps nothing.
+class ProgressRecord(Protocol):
+    """Record told beside the progress, such as energies or a method's result.
 
-    Subclasses may be called from several threads at once, each with keys of its own.
+    Attributes
+    ----------
+    kind : str
+        What such records are called where they are written down.
+    """
+
+    kind: ClassVar[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as plain values."""
+
+
+class Control:
+    """A control that never stops, tells nobody and keeps nothing.
+
+    Subclasses may be called from several threads at once, each with checkpoint keys of its own.
     """
 
     def stopped(self) -> bool:
-        """Return whether to stop; asked before every update, so it must be quick."""
+        """Return whether to stop.
+
+        Asked before every update, so it must be quick.
+        """
         return False
+
+    def check(self) -> None:
+        """Raise `Stopped` if the computation is to stop."""
+        if self.stopped():
+            raise Stopped("Stopped as asked.")
+
+    def tell(self, step: str, share: float, record: ProgressRecord | None = None) -> None:
+        """Take the current step, the share done (0 to 1), a record."""
 
     def due(self, key: str) -> bool:
         """Return whether it is time to `save` again; asked after every update."""
         return False
 
     def save(self, key: str, saved: Saved) -> None:
-        """Keep a place to go on from, instead of the one kept under the same key before."""
+        """Keep a checkpoint in place of the one under the same key."""
 
     def load(self, key: str) -> Saved | None:
-        """Return the place kept under a key, if any."""
+        """Return the checkpoint under a key, if any."""
         return None
 
-    def tell(self, step: str, share: float) -> None:
-        """Take notice of what is being done now and how much of that is done (0 to 1)."""
+    def part(self, low: float, high: float, step: str = "") -> Control:
+        """Return the control of a part, from share ``low`` to ``high``.
 
-    def check(self) -> None:
-        """Raise `Stopped` if the computation is to stop."""
-        if self.stopped():
-            raise Stopped("Stopped as asked.")
+        The part stops with the whole and leaves its checkpoints with it. Given a ``step``, it counts as that one step:
+        its own steps and records are its own business and are not passed on.
+        """
+        return _Part(self, low, high, step)
+
+
+NO_CONTROL = Control()
+"""For computations that nobody stops or watches."""
+
+
+class StopWhen(Control):
+    """A control that stops when a callable says so.
+
+    Parameters
+    ----------
+    stop : callable
+        Returns whether to stop.
+    """
+
+    def __init__(self, stop: Callable[[], bool]) -> None:
+        self._stop = stop
+
+    def stopped(self) -> bool:
+        """Return whether to stop."""
+        return self._stop()
+
+
+class _Part(Control):
+    """A part of a larger computation; see `Control.part`."""
+
+    def __init__(self, whole: Control, low: float, high: float, step: str) -> None:
+        self.whole, self.low, self.high, self.step = whole, low, high, step
+
+    def stopped(self) -> bool:
+        return self.whole.stopped()
+
+    def tell(self, step: str, share: float, record: ProgressRecord | None = None) -> None:
+        share = self.low + (self.high - self.low) * share
+        if self.step:
+            self.whole.tell(self.step, share)
+        else:
+            self.whole.tell(step, share, record)
+
+    def due(self, key: str) -> bool:
+        return self.whole.due(key)
+
+    def save(self, key: str, saved: Saved) -> None:
+        self.whole.save(key, saved)
+
+    def load(self, key: str) -> Saved | None:
+        return self.whole.load(key)

@@ -1,8 +1,14 @@
-"""The errors that people are meant to read: what is wrong, where, and what to do about it."""
+"""The errors that people are meant to read.
+
+What is wrong, where, and what to do about it.
+"""
 
 
 class DeemError(Exception):
-    """Base of every error that deem_core raises on purpose; its text is shown to the user as it is."""
+    """Base of every error that deem_core raises on purpose.
+
+    Its text is shown to the user as it is.
+    """
 
 
 class InputError(DeemError, ValueError):

@@ -1,12 +1,16 @@
-"""Compare: is it worth it? Every method on the same votes, side by side."""
+"""Compare: is it worth it? All methods on the same votes."""
 
 from collections.abc import Sequence
 
 import streamlit as st
 
-from deem_core import figures
+from deem_core.comparison import conclusion
+from deem_core.figures import pictures
 from deem_core.runs import Run, State
-from studio import boot, comparisons, datasets, errors, framing, inspecting, jobs, results, state, text, widgets
+from studio import boot, comparisons, errors, jobs, state, text, widgets
+from studio.data import datasets
+from studio.export import results
+from studio.inspect import frame
 
 boot.guard(__file__)
 
@@ -19,50 +23,46 @@ SECONDS = st.column_config.NumberColumn(format="%.2f")
 NOTE = st.column_config.TextColumn(width="large")
 
 
-@errors.shown()
+@errors.boundary()
 def settings(opened: datasets.Opened) -> None:
-    there = comparisons.available(opened)
+    methods_here = comparisons.available(opened)
     key = opened.dataset.id
     which = st.segmented_control(
         "Methods",
         ["All", "A quick choice", "My choice"],
         default="A quick choice",
         required=True,
-        key=f"compare_which_{key}",
-        persist_state="session",
+        **widgets.keep(f"compare_which_{key}"),
     )
-    methods = list(there) if which == "All" else [name for name in QUICK if name in there]
+    methods = list(methods_here) if which == "All" else [name for name in QUICK if name in methods_here]
     if which == "My choice":
         methods = st.multiselect(
             "My choice",
-            list(there),
+            list(methods_here),
             default=methods,
-            format_func=lambda name: there[name].title,
-            key=f"compare_methods_{key}",
-            persist_state="session",
+            format_func=lambda name: methods_here[name].title,
+            **widgets.keep(f"compare_methods_{key}"),
             label_visibility="collapsed",
         )
     with st.popover("What these methods are", icon=":material/help:", type="tertiary"):
-        for entry in there.values():
+        for entry in methods_here.values():
             st.markdown(f"**{entry.title}** (`{entry.name}`): {entry.description} :gray[{text.plain(entry.paper)}]")
     first, second, third = st.columns([1, 1, 2])
     seeds = first.number_input(
-        "Seeds", 1, 20, 1, key="compare_seeds", persist_state="session", help="Runs of each method that uses chance."
+        "Seeds", 1, 20, 1, **widgets.keep("compare_seeds"), help="Runs of each method that uses chance."
     )
     budget = second.number_input(
         "Seconds for each method",
         1,
         36_000,
         120,
-        key="compare_budget",
-        persist_state="session",
+        **widgets.keep("compare_budget"),
         help="A slower method is cut where it stands, and says so. DEEM always finishes its first training.",
     )
     experts = third.multiselect(
         "Expert classes",
         list(opened.reading.votes.classes),
-        key=f"compare_experts_{key}",
-        persist_state="session",
+        **widgets.keep(f"compare_experts_{key}"),
         disabled=not opened.facts.n_truth,
         placeholder="none" if opened.facts.n_truth else "needs true labels",
         help="Classes that only few learners know: accuracy is also told on these and on the rest.",
@@ -80,16 +80,16 @@ def settings(opened: datasets.Opened) -> None:
         )
 
 
-@errors.shown()
-def outcome(opened: datasets.Opened, known: Sequence[tuple[Run, State]]) -> None:
-    run, now = known[0]
+@errors.boundary()
+def outcome(opened: datasets.Opened, states: Sequence[tuple[Run, State]]) -> None:
+    run, now = states[0]
     jobs.progress(run, now, "compare")
     if now.state == "failed":
         st.warning(text.plain(now.reason), icon=":material/error:")
     if now.state == "cancelled":
         st.caption("Stopped as you asked.")
-    found = comparisons.comparison(run)
-    if found is None:
+    comparison = comparisons.comparison(run)
+    if comparison is None:
         rows = comparisons.so_far(run)
         if len(rows):
             st.dataframe(
@@ -99,53 +99,33 @@ def outcome(opened: datasets.Opened, known: Sequence[tuple[Run, State]]) -> None
                 column_config={"seconds": SECONDS, "note": NOTE},
             )
         return
-    st.markdown(f":material/lightbulb: {text.plain(comparisons.conclusion(run))}")
-    if found.n_truth:
-        st.badge("Evaluation only, never used in training", icon=":material/lock:", color="orange")
+    st.markdown(f":material/lightbulb: {text.plain(conclusion(comparison))}")
+    if comparison.n_truth:
+        widgets.evaluation_badge()
     with st.container(border=True, key="compare_dots"):
-        dots(run, found)
-    table(opened, run, found)
-    tabs = st.tabs(["Who agrees with whom", "Class by class", "Disputed rows"])
-    with tabs[0], errors.shown():
-        agreement(found)
-    with tabs[1], errors.shown():
-        by_class(run, found)
-    with tabs[2], errors.shown():
-        disputed(opened, run, found)
-
-
-@errors.shown()
-def dots(run: Run, found: comparisons.Comparison) -> None:
-    names, values, lows, highs = comparisons.dots(found, run)
-    figure = figures.accuracy_intervals(
-        names,
-        values,
-        lows,
-        highs,
-        highlight="DEEM",
-        reference="Majority vote",
-        measure="accuracy (share of rows that are right)"
-        if found.n_truth
-        else "agreement with most methods (share of rows)",
-        order="best first" if found.n_truth else "most agreeing first",
-        theme=widgets.theme(),
+        dots(run, comparison)
+    table(opened, run, comparison)
+    widgets.tabs(
+        {
+            "Who agrees with whom": lambda: agreement(comparison),
+            "Class by class": lambda: by_class(run, comparison),
+            "Disputed rows": lambda: disputed(opened, run, comparison),
+        }
     )
-    widgets.chart(figure, "compare_chart", "Dots with intervals: one method in each line.")
-    if found.n_truth:
-        st.caption(
-            "Accuracy where the truth is known, with 95 % bootstrap intervals over rows. Where intervals overlap a "
-            f"lot, methods do as well as each other. {text.plain(comparisons.single_learners(found))}"
-        )
+
+
+@errors.boundary()
+def dots(run: Run, comparison: comparisons.Comparison) -> None:
+    if comparison.n_truth:
+        note = text.plain(comparisons.single_learners(comparison))
+        widgets.picture(pictures.method_accuracy(comparison), "compare_chart", note=note)
     else:
-        st.caption(
-            "How often a method says what most methods say, with 95 % intervals. **This is not accuracy:** methods may "
-            "be wrong together, and the one that knows best may stand alone."
-        )
+        widgets.picture(pictures.agreement_with_most(*comparisons.consensus(comparison, run)), "compare_chart")
 
 
-@errors.shown()
-def table(opened: datasets.Opened, run: Run, found: comparisons.Comparison) -> None:
-    rows = comparisons.ranked(found, run)
+@errors.boundary()
+def table(opened: datasets.Opened, run: Run, comparison: comparisons.Comparison) -> None:
+    rows = comparisons.ranked(comparison, run)
     shares = [name for name in SHARES if name in rows]
     st.dataframe(
         rows.assign(**{name: 100 * rows[name] for name in shares}),  # the format "percent" drops zeros at the end
@@ -162,29 +142,23 @@ def table(opened: datasets.Opened, run: Run, found: comparisons.Comparison) -> N
             "note": NOTE,
         },
     )
-    for why, titles in comparisons.refusals(found).items():
+    for why, titles in comparisons.refusals(comparison).items():
         st.caption(f"**{' and '.join(titles)}** could not run: {text.plain(why)}")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        inspecting.download_csv("methods", lambda: rows, results.file_name(opened, "methods.csv"))
+        frame.download_csv("methods", lambda: rows, results.file_name(opened, "methods.csv"))
         st.space("stretch")
         widgets.choose_picture_format()
 
 
-def agreement(found: comparisons.Comparison) -> None:
-    share, names = comparisons.matrix(found)
-    if len(names) < 2:
+def agreement(comparison: comparisons.Comparison) -> None:
+    if len(comparison.agreement.names) < 2:
         st.caption("Two methods are needed for a comparison.")
         return
-    widgets.chart(
-        figures.agreement_heatmap(share, names, who="method", what="label", theme=widgets.theme()),
-        "methods_chart",
-        "Heatmap: how often two methods give the same label.",
-    )
-    st.caption("Methods that give nearly the same labels make no difference; one that stands apart is worth a look.")
+    widgets.picture(pictures.method_agreement(comparison), "methods_chart")
 
 
-def by_class(run: Run, found: comparisons.Comparison) -> None:
-    ran = [method.name for method in found.methods if method.ran]
+def by_class(run: Run, comparison: comparisons.Comparison) -> None:
+    ran = [method.name for method in comparison.methods if method.ran]
     if len(ran) < 2:
         st.caption("Two methods are needed for a comparison.")
         return
@@ -193,41 +167,26 @@ def by_class(run: Run, found: comparisons.Comparison) -> None:
         "Method",
         ran,
         index=ran.index("deem") if "deem" in ran[1:] else len(ran) - 1,
-        format_func=lambda name: found[name].title,
-        key=f"compare_one_{run.id}",
-        persist_state="session",
+        format_func=lambda name: comparison[name].title,
+        **widgets.keep(f"compare_one_{run.id}"),
     )
     other = second.selectbox(
         "Minus",
         ran,
         index=int(one == ran[0]),
-        format_func=lambda name: found[name].title,
-        key=f"compare_other_{run.id}",
-        persist_state="session",
+        format_func=lambda name: comparison[name].title,
+        **widgets.keep(f"compare_other_{run.id}"),
     )
     if one == other:
         st.caption("Choose two different methods.")
         return
-    values = comparisons.class_differences(found, one, other)
-    if found.n_truth:
-        st.badge("Evaluation only, never used in training", icon=":material/lock:", color="orange")
-        title = "recall of the first minus that of the second (share of the rows of the class)"
-    else:
-        title = "share of rows that the first gives the class minus that of the second"
-    widgets.chart(
-        figures.class_differences(list(values), list(values.values()), title=title, theme=widgets.theme()),
-        "class_chart",
-        "Bars: the difference of two methods in every class.",
-    )
-    if found.n_truth:
-        st.caption("To the right the first method finds more of the class, to the left the second.")
-    else:
-        st.caption(
-            "To the right the first method gives the label more often, to the left the second; not who is right."
-        )
+    differences = comparisons.class_differences(comparison, one, other)
+    if comparison.n_truth:
+        widgets.evaluation_badge()
+    widgets.picture(pictures.class_differences(differences, with_truth=comparison.n_truth > 0), "class_chart")
 
 
-def disputed(opened: datasets.Opened, run: Run, found: comparisons.Comparison) -> None:
+def disputed(opened: datasets.Opened, run: Run, comparison: comparisons.Comparison) -> None:
     labels = comparisons.labels(run)
     if len(labels) < 2:
         st.caption("Two methods are needed for a dispute.")
@@ -236,7 +195,7 @@ def disputed(opened: datasets.Opened, run: Run, found: comparisons.Comparison) -
         "Only rows on which these two differ",
         list(labels),
         max_selections=2,
-        format_func=lambda name: found[name].title,
+        format_func=lambda name: comparison[name].title,
         key=f"compare_pair_{run.id}",
         placeholder="any two methods",
     )
@@ -254,13 +213,13 @@ def disputed(opened: datasets.Opened, run: Run, found: comparisons.Comparison) -
             name: st.column_config.Column(pinned=True) for name in ("row", "id", "methods agreeing", "truth")
         },
     )
-    if found.n_truth:
-        st.badge("Evaluation only, never used in training", icon=":material/lock:", color="orange")
-    inspecting.download_csv("disputed rows", lambda: rows, results.file_name(opened, "disputed.csv"))
+    if comparison.n_truth:
+        widgets.evaluation_badge()
+    frame.download_csv("disputed rows", lambda: rows, results.file_name(opened, "disputed.csv"))
 
 
 def page() -> None:
-    head = framing.with_data(
+    head = widgets.with_data(
         "Compare",
         "Is it worth it?",
         ":material/balance:",
@@ -275,7 +234,7 @@ def page() -> None:
     with st.expander("Settings of a new comparison", expanded=run is None, icon=":material/tune:"):
         settings(opened)
     if run is not None:
-        jobs.watch([run], lambda known: outcome(opened, known))
+        jobs.watch([run], lambda states: outcome(opened, states))
 
 
 page()

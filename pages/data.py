@@ -1,23 +1,25 @@
-"""Data: what did I bring? The file as it was understood, facts and pictures, and the first way to fuse it."""
+"""Data: what did I bring? The file, its facts, and pictures."""
+
+from collections.abc import Callable
 
 import streamlit as st
 
-from deem_core import figures
-from studio import boot, bringing, datasets, errors, fusing, kept, numbers, roles, samples, state, text, widgets
-from studio.layouts import LAYOUTS
+from deem_core import readers
+from deem_core.figures import pictures
+from studio import boot, errors, state, text, widgets
+from studio.data import datasets, intake, numbers, quick_fuse, samples, stored_files
+from studio.data.samples import LAYOUTS
 
 boot.guard(__file__)
 
-TRUTH_BADGE = "Evaluation only, never used in training"
 
-
-@errors.shown()
+@errors.boundary()
 def bring() -> None:
     st.file_uploader(
         "Bring a file of votes: CSV, TSV or Parquet, also gzipped",
         key=state.uploader("votes"),
         type=["csv", "tsv", "txt", "gz", "parquet", "pq"],
-        on_change=bringing.take_upload,
+        on_change=intake.take_upload,
         args=(state.uploader("votes"),),
     )
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=state.SAMPLES):
@@ -27,95 +29,47 @@ def bring() -> None:
                 sample.title,
                 key=f"{state.OPEN_SAMPLE}{sample.name}",
                 help=sample.shows,
-                on_click=bringing.take_sample,
+                on_click=intake.take_sample,
                 args=(sample.name,),
             )
 
 
-@errors.shown()
+@errors.boundary()
 def facts(opened: datasets.Opened) -> None:
     widgets.number_cards(numbers.headline(opened.reading.votes, opened.facts), columns=6)
 
 
-@errors.shown()
+@errors.boundary()
 def warnings(opened: datasets.Opened) -> None:
     if not opened.findings:
         st.caption(":green[:material/check_circle:] Nothing about these votes stands in the way of training.")
     for number, finding in enumerate(opened.findings):
-        widgets.finding(finding, number, on_leave_out=bringing.leave_out)
+        widgets.finding(finding, number, on_leave_out=intake.leave_out)
 
 
-@errors.shown()
-def pictures(opened: datasets.Opened) -> None:
-    names = ["Votes per class", "Who agrees with whom", "How many agree", "Coverage"]
-    drawn = [votes_per_class, agreement, rows_agreeing, coverage]
+@errors.boundary()
+def gallery(opened: datasets.Opened) -> None:
+    votes, show = opened.reading.votes, widgets.picture
+    views: dict[str, Callable[[], None]] = {
+        "Votes per class": lambda: show(pictures.votes_per_class(votes), "votes_chart"),
+        "Who agrees with whom": lambda: show(
+            pictures.pair_agreement(opened.agreement, votes.learners), "agreement_chart"
+        ),
+        "How many agree": lambda: show(pictures.row_agreement(opened.rows_agreeing), "rows_chart"),
+        "Coverage": lambda: show(pictures.coverage(opened.facts, votes.learners), "coverage_chart"),
+    }
     if opened.facts.n_truth:
-        names, drawn = [*names, ":material/lock: Accuracy"], [*drawn, accuracy]
-    for tab, draw in zip(st.tabs(names), drawn, strict=True):
-        with tab, errors.shown():
-            draw(opened)
+        views[":material/lock: Accuracy"] = lambda: learner_accuracy(opened)
+    widgets.tabs(views)
 
 
-def votes_per_class(opened: datasets.Opened) -> None:
-    votes = opened.reading.votes
-    figure = figures.votes_per_class(votes.class_counts, votes.learners, votes.classes, theme=widgets.theme())
-    widgets.chart(figure, "votes_chart", "Stacked bars: how many votes each learner cast for each class.")
-    st.caption(
-        "**Good:** bars of similar length with a similar mix of colours. **Bad:** a bar of a single colour, from a "
-        "learner that always says the same, or one so short that it hardly votes. **Worth a look:** a mix unlike all "
-        "the others; it may be an expert or a broken learner."
-    )
+def learner_accuracy(opened: datasets.Opened) -> None:
+    widgets.evaluation_badge()
+    learners = opened.reading.votes.learners
+    widgets.picture(pictures.learner_accuracy(opened.facts, learners, opened.truth_counts), "accuracy_chart")
 
 
-def agreement(opened: datasets.Opened) -> None:
-    found = opened.agreement
-    figure = figures.agreement_heatmap(
-        found.share, opened.reading.votes.learners, order=found.order, theme=widgets.theme()
-    )
-    widgets.chart(figure, "agreement_chart", "Heatmap: how often each pair of learners votes the same.")
-    st.caption(
-        "Learners that agree stand side by side. **Good:** an even, middling colour. **Bad:** a block much darker than "
-        "the rest (they copy each other or were trained alike, so their votes count for less than they seem) or a pale "
-        "stripe (a learner that agrees with nobody)."
-        + (f" From {found.rows_used:,} of {found.n_rows:,} rows, evenly spread." if found.sampled else "")
-    )
-
-
-def rows_agreeing(opened: datasets.Opened) -> None:
-    figure = figures.agreement_histogram(opened.rows_agreeing, theme=widgets.theme())
-    widgets.chart(figure, "rows_chart", "Bars: on how many rows how many learners agree.")
-    st.caption(
-        "How many learners share the most frequent answer of a row. **Easy:** most rows at the right end, where nearly "
-        "everybody agrees. **Hard:** many rows at the left, where fusing well matters most."
-    )
-
-
-def coverage(opened: datasets.Opened) -> None:
-    figure = figures.coverage_bars(opened.facts.learner_coverage, opened.reading.votes.learners, theme=widgets.theme())
-    widgets.chart(figure, "coverage_chart", "Bars: the share of rows each learner voted on.")
-    st.caption(
-        "Missing votes are no problem as such. **Worth a look:** a learner with so few votes that nobody can tell how "
-        "good it is."
-    )
-
-
-def accuracy(opened: datasets.Opened) -> None:
-    st.badge(TRUTH_BADGE, icon=":material/lock:", color="orange")
-    figure = figures.accuracy_bars(
-        opened.reading.votes.learners,
-        opened.facts.learner_accuracy,
-        opened.truth_counts,
-        opened.facts.majority_accuracy,
-        theme=widgets.theme(),
-    )
-    widgets.chart(figure, "accuracy_chart", "Bars: the accuracy of each learner where the truth is known.")
-    st.caption(
-        "Share of right answers where the truth is known, with 95 % intervals. The dashed line is the majority vote: "
-        "fusing well means beating it."
-    )
-
-
-@errors.shown()
+@errors.boundary()
 def understood(opened: datasets.Opened) -> None:
     report = opened.reading.report
     widgets.report(report)
@@ -125,16 +79,16 @@ def understood(opened: datasets.Opened) -> None:
                 st.dataframe(opened.rows_of(note), hide_index=True)
 
 
-@errors.shown()
+@errors.boundary()
 def settings(opened: datasets.Opened) -> None:
     report, key = opened.reading.report, f"roles_{opened.dataset.id}"
     first, second, third = st.columns(3)
     with first:
-        bringing.option("layout", "Layout", ["wide", "long", "soft"], report.layout, opened)
+        intake.option("layout", "Layout", ["wide", "long", "soft"], report.layout, opened)
     with second:
-        bringing.option("delimiter", "Delimiter", bringing.DELIMITERS, report.delimiter, opened)
+        intake.option("delimiter", "Delimiter", readers.DELIMITERS, report.delimiter, opened)
     with third:
-        bringing.option("encoding", "Encoding", bringing.ENCODINGS, report.encoding, opened)
+        intake.option("encoding", "Encoding", intake.ENCODINGS, report.encoding, opened)
     st.data_editor(
         opened.roles(),
         key=key,
@@ -143,11 +97,11 @@ def settings(opened: datasets.Opened) -> None:
         column_config={
             "column": "Column",
             "role": st.column_config.SelectboxColumn(
-                "Role", options=list(roles.ROLES[report.layout]), required=True, help="Click to change."
+                "Role", options=list(intake.ROLES[report.layout]), required=True, help="Click to change."
             ),
             "first values": "First values",
         },
-        on_change=bringing.change_roles,
+        on_change=intake.change_roles,
         args=(key,),
     )
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -155,32 +109,32 @@ def settings(opened: datasets.Opened) -> None:
             "A change reads the stored file again at once. Truth is for evaluation only and never used in training."
         )
         if opened.dataset.reading:
-            st.button("Read as found", key="read_as_found", icon=":material/undo:", on_click=bringing.read_as_found)
+            st.button("Read as found", key="read_as_found", icon=":material/undo:", on_click=intake.read_as_found)
     if opened.dataset.truth is not None or not opened.facts.n_truth:
         st.file_uploader(
             f"Replace {text.plain(opened.dataset.truth_name or 'truth')}, the file of true labels"
             if opened.dataset.truth is not None
             else "True labels in a second file (id and label; for evaluation only)",
             key=state.uploader("truth"),
-            on_change=bringing.take_truth,
+            on_change=intake.take_truth,
             args=(state.uploader("truth"),),
         )
 
 
-@errors.shown()
+@errors.boundary()
 def preview(opened: datasets.Opened) -> None:
     st.dataframe(opened.cells(), hide_index=True, lazy=True, height=320)
 
 
-@errors.shown()
+@errors.boundary()
 def files() -> None:
-    kept.table()
+    stored_files.table()
 
 
-@errors.shown()
+@errors.boundary()
 def fuse(opened: datasets.Opened) -> None:
     with st.container(border=True, key="fuse"):
-        fusing.card(opened)
+        quick_fuse.card(opened)
 
 
 def next_step() -> None:
@@ -199,13 +153,13 @@ def next_step() -> None:
 def page() -> None:
     badges = widgets.header("Data", "What did I bring?")
     opened = None
-    with errors.shown():
+    with errors.boundary():
         opened = datasets.current()
     widgets.complaint()
     if opened is None:
         with st.container(border=True, key="bring"):
             bring()
-        if kept.files():
+        if stored_files.files():
             st.header("Brought before", anchor=False)
             files()
         st.header("What a file can look like", anchor=False)
@@ -224,8 +178,8 @@ def page() -> None:
     fuse(opened)
     next_step()
     with st.container(border=True):
-        pictures(opened)
-    found, table, reading, stored = st.tabs(
+        gallery(opened)
+    notes, table, reading, folder = st.tabs(
         [
             ":material/fact_check: What was understood",
             ":material/table: Rows",
@@ -233,13 +187,13 @@ def page() -> None:
             ":material/folder: Files",
         ]
     )
-    with found:
+    with notes:
         understood(opened)
     with table:
         preview(opened)
     with reading:
         settings(opened)
-    with stored:
+    with folder:
         files()
 
 

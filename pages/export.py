@@ -1,46 +1,34 @@
-"""Export: what do I take home? Fused labels, the rows to review, labels for new data, the model and a report."""
+"""Export: what do I take home? Labels, review queue, model, report."""
 
 from functools import partial
 
 import streamlit as st
 
 from deem_core.runs import Run
-from studio import (
-    applying,
-    boot,
-    datasets,
-    errors,
-    export_card,
-    exporting,
-    findings,
-    inspecting,
-    jobs,
-    reporting,
-    results,
-    reviewed,
-    state,
-    text,
-    widgets,
-)
+from studio import boot, errors, jobs, state, text, widgets
+from studio.data import datasets
+from studio.export import downloads, fused_file, new_data, results, review
+from studio.inspect import frame
+from studio.train import outcome
 
 boot.guard(__file__)
 
 
-@errors.shown()
+@errors.boundary()
 def labels(training: Run, opened: datasets.Opened) -> None:
-    export_card.show(results.labelled(training), "export")
+    fused_file.show(results.labelled(training), "export")
 
 
-@errors.shown()
-def review(training: Run, opened: datasets.Opened) -> None:
-    found = results.labelled(training)
-    ranked = exporting.queue(found)
+@errors.boundary()
+def review_queue(training: Run, opened: datasets.Opened) -> None:
+    result = results.labelled(training)
+    queue = review.queue(result)
     st.markdown(
-        f"**{text.count(len(ranked.rows), 'row')} worth a look**, the most urgent first: labels that their votes back "
+        f"**{text.count(len(queue.rows), 'row')} worth a look**, the most urgent first: labels that their votes back "
         "least, unanimous votes that were overruled, and rows on which restarts disagree."
     )
-    picked = st.dataframe(
-        exporting.queue_table(found),
+    selection = st.dataframe(
+        review.queue_table(result),
         key=f"review_{training.id}",
         hide_index=True,
         height=320,
@@ -52,95 +40,86 @@ def review(training: Run, opened: datasets.Opened) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption("Mark a row to see why it got its label. Fill in reviewed_label in the file and bring it back.")
-        st.download_button(
+        widgets.download(
             "Download the review queue",
-            data=lambda: results.frame_bytes(exporting.queue_table(found, None)),
-            file_name=results.file_name(found.opened, "review.csv"),
-            mime="text/csv",
-            key="download_review",
-            icon=":material/download:",
-            on_click="ignore",
+            lambda: results.frame_bytes(review.queue_table(result, None)),
+            results.file_name(result.opened, "review.csv"),
+            "download_review",
         )
-    rows = picked["selection"]["rows"]
-    if rows and rows[0] < len(ranked.rows):
-        inspecting.why_chart(training, found.opened, int(ranked.rows[rows[0]]), "review_why")
-    bring_reviewed(found)
+    rows = selection["selection"]["rows"]
+    if rows and rows[0] < len(queue.rows):
+        frame.why_chart(training, result.opened, int(queue.rows[rows[0]]), "review_why")
+    bring_reviewed(result)
 
 
-@errors.shown()
-def bring_reviewed(found: results.Labelled) -> None:
-    file = st.file_uploader("Reviewed labels (id and label), for evaluation only", key=f"reviewed_{found.run.id}")
+@errors.boundary()
+def bring_reviewed(result: results.Labelled) -> None:
+    file = st.file_uploader("Reviewed labels (id and label), for evaluation only", key=f"reviewed_{result.run.id}")
     if file is None:
         return
-    judged, said = reviewed.judge(found, file.name, file.getvalue())
-    st.badge("Evaluation only, never used in training", icon=":material/lock:", color="orange")
-    widgets.plain_list(said)
-    st.dataframe(findings.scores(judged), hide_index=True)
+    scores, notes = review.judge(result, file.name, file.getvalue())
+    widgets.evaluation_badge()
+    widgets.plain_list(notes)
+    st.dataframe(outcome.scores(scores), hide_index=True)
     st.caption(
         "Rows are in the queue because their fused label is in doubt, so neither these accuracies nor who is ahead "
         "here holds for all rows. 95 % intervals by bootstrap over rows."
     )
 
 
-@errors.shown()
-def new_data(training: Run, opened: datasets.Opened) -> None:
+@errors.boundary()
+def labels_for_new_data(training: Run, opened: datasets.Opened) -> None:
     st.markdown("The trained model labels other rows of the same learners. Columns are matched by name.")
-    applying.card(
-        reporting.model_digest(training.id, training),
+    new_data.card(
+        downloads.model_digest(training.id, training),
         "export",
-        partial(reporting.stored_model, training),
-        applying.readings_like(opened.dataset.reading),
+        partial(downloads.stored_model, training),
+        new_data.readings_like(opened.dataset.reading),
     )
 
 
-@errors.shown()
+@errors.boundary()
 def model(training: Run, opened: datasets.Opened) -> None:
     st.markdown(
         "The model file holds parameters and settings, and cannot run code. Load it on another machine on the home "
         "page, or with `python -m deem_core apply model.safetensors new.csv -o labels.csv`."
     )
-    st.download_button(
+    widgets.download(
         "Download the model",
-        data=reporting.model_bytes(training),
-        file_name=results.file_name(opened, "model.safetensors"),
+        downloads.model_file(training).read_bytes,
+        results.file_name(opened, "model.safetensors"),
+        "download_model",
         mime="application/octet-stream",
-        key="download_model",
-        type="primary",
-        icon=":material/download:",
-        on_click="ignore",
+        primary=True,
     )
 
 
-@errors.shown()
+@errors.boundary()
 def report(training: Run, opened: datasets.Opened) -> None:
     st.markdown("One page for colleagues that needs no network: data, settings, curves, labels, learners and limits.")
     with st.container(horizontal=True):
-        st.download_button(
+        widgets.download(
             "Download the report",
-            data=reporting.html(training),
-            file_name=results.file_name(opened, "report.html"),
+            lambda: downloads.report(training, opened).html_bytes(),
+            results.file_name(opened, "report.html"),
+            "download_report",
             mime="text/html",
-            key="download_report",
-            type="primary",
-            icon=":material/download:",
-            on_click="ignore",
+            primary=True,
         )
-        st.download_button(
+        widgets.download(
             "The same numbers as JSON",
-            data=reporting.as_json(training),
-            file_name=results.file_name(opened, "report.json"),
+            lambda: downloads.report(training, opened).json_bytes(),
+            results.file_name(opened, "report.json"),
+            "download_report_json",
             mime="application/json",
-            key="download_report_json",
-            icon=":material/download:",
-            on_click="ignore",
         )
     st.markdown("**The command that repeats this run**")
-    st.code(reporting.command(training), language=None, wrap_lines=True)
+    st.code(downloads.command(training), language=None, wrap_lines=True)
 
 
 def page() -> None:
     badges = widgets.header("Export", "What do I take home?")
-    chosen = inspecting.training(":material/download:", "Labels, model and report appear here after a training.")
+    chosen = frame.training(":material/download:", "Labels, model and report appear here after a training.")
     if chosen is None:
         return
     opened, done, training = chosen
@@ -166,7 +145,7 @@ def choose(done: list[Run], training: Run) -> Run:
     st.selectbox(
         "Training",
         list(by_id),
-        format_func=lambda each: f"{inspecting.run_words(by_id[each])} · {each[:6]}",  # titles and ages may be alike
+        format_func=lambda each: f"{frame.run_words(by_id[each])} · {each[:6]}",  # titles and ages may be alike
         key="export_run",
         on_change=lambda: state.put(state.RUN, str(state.value("export_run"))),
     )
@@ -175,8 +154,8 @@ def choose(done: list[Run], training: Run) -> Run:
 
 TABS = {
     "Fused labels": labels,
-    "Review queue": review,
-    "New data": new_data,
+    "Review queue": review_queue,
+    "New data": labels_for_new_data,
     "Model": model,
     "Report": report,
 }

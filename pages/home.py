@@ -1,10 +1,12 @@
-"""Home: what this is, the path from votes to labels, the bundled samples, and what was run lately."""
+"""Home: introduction, path from votes to labels, samples, recent runs."""
 
 import streamlit as st
 
 from deem_core import __version__
-from studio import applying, boot, bringing, errors, numbers, recent, samples, state, steps, text, widgets
-from studio.layouts import LAYOUTS
+from studio import boot, errors, jobs, state, steps, text, widgets
+from studio.data import intake, samples
+from studio.data.samples import LAYOUTS
+from studio.export import new_data
 
 boot.guard(__file__)
 
@@ -21,7 +23,7 @@ def introduction() -> None:
     )
 
 
-@errors.shown()
+@errors.boundary()
 def path() -> None:
     grid = st.grid(4, min_column_width=210, key="path")
     for number, step in enumerate(steps.path(), start=1):
@@ -41,7 +43,7 @@ def path() -> None:
             )
 
 
-@errors.shown()
+@errors.boundary()
 def cards() -> None:
     st.header("Try a sample", anchor=False)
     grid = st.grid(4, min_column_width=220, key=state.SAMPLES)
@@ -50,7 +52,7 @@ def cards() -> None:
             card(sample)
 
 
-@errors.shown()
+@errors.boundary()
 def card(sample: samples.Sample) -> None:
     st.markdown(f"**{sample.title}**")
     opened = samples.open_sample(sample)
@@ -60,37 +62,37 @@ def card(sample: samples.Sample) -> None:
         widgets.truth_badge(opened.facts.n_truth)
     st.caption(sample.shows)
     st.space("stretch")
-    st.markdown(f":small[{numbers.size(opened.reading.votes)}]")
+    st.markdown(f":small[{opened.reading.votes.dimensions}]")
     st.button(
         "Load it",
         key=f"{state.OPEN_SAMPLE}{sample.name}",
         icon=":material/play_arrow:",
-        on_click=bringing.take_sample,
+        on_click=intake.take_sample,
         args=(sample.name, "data"),
         width="stretch",
     )
 
 
-@errors.shown()
+@errors.boundary()
 def runs() -> None:
     st.header("Recent runs", anchor=False)
-    recent.table()
+    jobs.table()
 
 
-@errors.shown()
+@errors.boundary()
 def own_model() -> None:
     with st.expander(
-        "Label new data with a model that you have", icon=":material/inventory_2:", expanded=applying.in_use()
+        "Label new data with a model that you have", icon=":material/inventory_2:", expanded=new_data.in_use()
     ):
         key = state.uploader("model")
         st.file_uploader(
             "A model file from the Export page or from the command train",
             type=["safetensors"],
             key=key,
-            on_change=applying.bring_model,
+            on_change=new_data.bring_model,
             args=(key,),
         )
-        brought = applying.brought_model()
+        brought = new_data.brought_model()
         if brought is None:
             return
         digest, name, model = brought
@@ -99,7 +101,7 @@ def own_model() -> None:
             f"{text.count(len(model.classes), 'class', 'classes')}, trained on {text.count(model.n_rows, 'row')}."
         )
         st.caption(f"Learners: {text.plain(', '.join(model.learners[:20]))}{' …' if len(model.learners) > 20 else ''}")
-        applying.card(digest, "home", lambda: digest)
+        new_data.card(digest, "home", lambda: digest)
 
 
 introduction()

@@ -1,16 +1,18 @@
-"""Learning rate: which rate is safe? Energy curves of several rates, a verdict on each, and a choice."""
+"""Learning rate: which rate is safe? Energy curves and verdicts."""
 
 from collections.abc import Sequence
 
 import streamlit as st
 
-from deem_core import figures
+from deem_core.figures import pictures
 from deem_core.runs import Run, State
-from studio import boot, datasets, errors, framing, jobs, results, state, sweep_settings, sweeps, text, widgets
+from deem_core.training.guidance import SMOOTHING
+from studio import boot, errors, jobs, state, text, widgets
+from studio.data import datasets
+from studio.export import results
+from studio.rates import form, sweeps
 
 boot.guard(__file__)
-
-PANELS_WIDTH = 760
 
 
 def reading_the_curves() -> None:
@@ -20,7 +22,7 @@ def reading_the_curves() -> None:
             "fall. What tells most is their *difference*: in a healthy training it dips early, comes back towards "
             "zero and stays there."
         )
-        widgets.chart(figures.shapes(theme=widgets.theme()), "shapes", "Four shapes of curves.")
+        widgets.picture(pictures.shapes(), "shapes")
         st.markdown(
             "- **Dip and long tail:** good. Take such a rate that lies well below those that fail.\n"
             "- **Stagnant:** too small a rate; nothing is learned in this time.\n"
@@ -30,13 +32,13 @@ def reading_the_curves() -> None:
         )
 
 
-@errors.shown()
-def outcome(opened: datasets.Opened, known: Sequence[tuple[Run, State]]) -> None:
-    run, now = known[0]
+@errors.boundary()
+def outcome(opened: datasets.Opened, states: Sequence[tuple[Run, State]]) -> None:
+    run, now = states[0]
     jobs.progress(run, now, "sweep")
     if now.resumable:
         unfinished(run, now)
-    sweep = sweeps.known(run)
+    sweep = sweeps.result_so_far(run)
     if sweep is None:
         if now.active:
             st.caption("The first curves appear in a few seconds.")
@@ -91,24 +93,20 @@ def found_depths(run: Run, sweep: sweeps.Sweep) -> None:
 
 
 def recommendation(sweep: sweeps.Sweep) -> None:
-    found = sweep.recommendation
+    advice = sweep.recommendation
     if not sweep.complete:  # not yet, or never: no more than a hint
-        st.caption(f"So far: {text.plain(found.why)}")
+        st.caption(f"So far: {text.plain(advice.why)}")
         return
-    icon = ":green[:material/recommend:]" if found.kind == "recommended" else ":orange[:material/warning:]"
-    words = f"{icon} {text.plain(found.why)} {text.plain(found.to_try)}"
+    icon = ":green[:material/recommend:]" if advice.kind == "recommended" else ":orange[:material/warning:]"
+    words = f"{icon} {text.plain(advice.why)} {text.plain(advice.to_try)}"
     st.markdown(words)
 
 
 def curves(run: Run, sweep: sweeps.Sweep, rate: float | None, keys: list[float]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        smoothing = st.slider(
-            "Smoothing", 0.0, 0.99, sweeps.smoothing(), key="sweep_smoothing", persist_state="session", width=220
-        )
-        log = st.toggle("Log scale", key="sweep_log", persist_state="session")
-        zoom = st.toggle(
-            "Leave exploded curves out", True, key="sweep_zoom", persist_state="session", help="Zooms in on the rest."
-        )
+        smoothing = st.slider("Smoothing", 0.0, 0.99, SMOOTHING, **widgets.keep("sweep_smoothing"), width=220)
+        log = st.toggle("Log scale", **widgets.keep("sweep_log"))
+        zoom = st.toggle("Leave exploded curves out", True, **widgets.keep("sweep_zoom"), help="Zooms in on the rest.")
         hidden = st.pills(
             "Hide curves",
             keys,
@@ -116,28 +114,13 @@ def curves(run: Run, sweep: sweeps.Sweep, rate: float | None, keys: list[float])
             key=f"sweep_hidden_{run.id}",
             format_func=lambda each: f"{each:g}",
         )
-    figure = figures.energy_panels(
-        figures.curves_of_sweep(sweep),
-        selected=rate,
-        smoothing=smoothing,
-        log=log,
-        zoom=zoom,
-        hidden=hidden,
-        theme=widgets.theme(),
-    )
     key = f"{sweeps.CURVES}_{run.id}"
-    widgets.chart(
-        figure,
+    widgets.picture(
+        pictures.sweep_energies(sweep, selected=rate, smoothing=smoothing, log=log, zoom=zoom, hidden=hidden),
         key,
-        "Three panels: positive energy, negative energy and their difference for every learning rate.",
+        note=f"Click a point to choose its rate. Trained {text.plain(sweep.how)}.",
         on_select=sweeps.take_point,
         args=(key, keys),
-        min_width=PANELS_WIDTH,
-    )
-    st.caption(
-        f"Mean free energy per row on {sweep.rows_measured:,} of {sweep.rows:,} rows, evenly spread, and on samples "
-        f"that the model makes from them. **Good:** the difference dips and comes back to the dashed line. **Bad:** "
-        f"it never moves, or energies rise. Click a point to choose its rate. Trained {text.plain(sweep.how)}."
     )
 
 
@@ -193,14 +176,11 @@ def use(rate: float) -> None:
 
 def takeaway(opened: datasets.Opened, run: Run, sweep: sweeps.Sweep) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.download_button(
+        widgets.download(
             "Curves as CSV",
-            data=lambda: sweep.to_frame().to_csv(index=False).encode(),
-            file_name=results.file_name(opened, "curves.csv"),
-            mime="text/csv",
-            key=f"curves_csv_{run.id}",
-            icon=":material/download:",
-            on_click="ignore",
+            lambda: sweep.to_frame().to_csv(index=False).encode(),
+            results.file_name(opened, "curves.csv"),
+            f"curves_csv_{run.id}",
         )
         st.space("stretch")
         st.caption("The camera above a figure saves it.", width="content")
@@ -223,7 +203,7 @@ def earlier(opened: datasets.Opened, current: Run | None) -> None:
 
 
 def page() -> None:
-    head = framing.with_data(
+    head = widgets.with_data(
         "Learning rate",
         "Which rate is safe?",
         ":material/show_chart:",
@@ -244,10 +224,10 @@ def page() -> None:
         on_change="rerun",
     )
     if place.open:  # the expected time costs some seconds of a processor
-        with place, errors.shown():
-            sweep_settings.show(opened)
+        with place, errors.boundary():
+            form.show(opened)
     if run is not None:
-        jobs.watch([run], lambda known: outcome(opened, known))
+        jobs.watch([run], lambda states: outcome(opened, states))
     earlier(opened, run)
 
 

@@ -1,35 +1,25 @@
-"""Train: did it learn? Settings, the training live, and what came out of it."""
+"""Train: did it learn? Settings, live curves, and the outcome."""
 
 from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from deem_core import figures
-from deem_core.runs import Run, State
-from studio import (
-    boot,
-    datasets,
-    errors,
-    findings,
-    framing,
-    fusing,
-    jobs,
-    state,
-    text,
-    train_settings,
-    training_runs,
-    trainings,
-    widgets,
-)
+from deem_core.answers import StoredAnswer
+from deem_core.comparison import Evaluation
+from deem_core.figures import pictures
+from deem_core.model import Record
+from deem_core.runs import FusionSummary, Run, State
+from deem_core.training import Restart
+from studio import boot, errors, jobs, state, text, widgets
+from studio.data import datasets, quick_fuse
+from studio.train import form, history, outcome, trainings
 
 boot.guard(__file__)
 
-PANELS_WIDTH = 760
 
-
-@errors.shown()
+@errors.boundary()
 def settings(opened: datasets.Opened) -> None:
-    config = train_settings.show(opened)
+    config = form.show(opened)
     st.caption("What is left empty follows from the data; the grey number is what it comes to.")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
@@ -37,7 +27,7 @@ def settings(opened: datasets.Opened) -> None:
             key="reset_settings",
             type="tertiary",
             icon=":material/restart_alt:",
-            on_click=train_settings.reset,
+            on_click=form.reset,
         )
         st.button(
             "Compare learning rates first",
@@ -58,16 +48,16 @@ def settings(opened: datasets.Opened) -> None:
         )
 
 
-@errors.shown()
-def run_view(opened: datasets.Opened, known: Sequence[tuple[Run, State]]) -> None:
-    run, now = known[0]
+@errors.boundary()
+def run_view(opened: datasets.Opened, states: Sequence[tuple[Run, State]]) -> None:
+    run, now = states[0]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.header(text.plain(jobs.title(run)), anchor=False, width="stretch")
         jobs.badge(now)
         if now.resumable:
             st.button("Resume", key="resume", icon=":material/play_arrow:", on_click=jobs.resume, args=(run.id,))
         if now.state == "done":
-            fusing.download(run, opened, primary=not trainings.asks_for_settings(run))
+            quick_fuse.download(run, opened, primary=not trainings.asks_for_settings(run))
     if now.active:
         jobs.progress(run, now, "train")
         pace = trainings.pace(run)
@@ -86,8 +76,8 @@ def run_view(opened: datasets.Opened, known: Sequence[tuple[Run, State]]) -> Non
     curves(run, opened, summary)
 
 
-@errors.shown()
-def alarms(run: Run, opened: datasets.Opened, summary: dict | None) -> None:
+@errors.boundary()
+def alarms(run: Run, opened: datasets.Opened, summary: FusionSummary | None) -> None:
     for alarm in trainings.alarms_of(run, opened, summary):
         with st.container(border=True, key=f"alarm_{alarm.kind}", gap="small"):
             st.markdown(
@@ -107,39 +97,43 @@ def alarms(run: Run, opened: datasets.Opened, summary: dict | None) -> None:
                         )
 
 
-@errors.shown()
-def done(run: Run, opened: datasets.Opened, summary: dict) -> None:
-    st.markdown(f":material/lightbulb: {text.plain(findings.story(opened, summary))}")
-    numbers = findings.cards(opened, summary)
+@errors.boundary()
+def done(run: Run, opened: datasets.Opened, summary: FusionSummary) -> None:
+    st.markdown(f":material/lightbulb: {text.plain(outcome.story(summary))}")
+    numbers = outcome.cards(opened, summary)
     widgets.number_cards(numbers, columns=len(numbers))
     near_copies(run, opened, summary)
-    found = trainings.outcome(run, opened)
-    if found is None:
+    labels = trainings.outcome(run, opened)
+    if labels is None:
         return
+    classes = opened.reading.votes.classes
     views: dict[str, Callable[[], None]] = {
-        "Class shares": lambda: shares(opened, summary),
-        "What changed": lambda: changes(opened, found),
-        "Confidence": lambda: confidence(found),
-        "Overruled rows": lambda: overruled(opened, found),
+        "Class shares": lambda: widgets.picture(
+            pictures.class_shares(summary.answer.class_shares, summary.answer.majority_shares, classes), "shares_chart"
+        ),
+        "What changed": lambda: widgets.picture(pictures.label_changes(labels.changes, classes), "changes_chart"),
+        "Confidence": lambda: widgets.picture(
+            pictures.confidence(*trainings.confidence_counts(labels)), "confidence_chart"
+        ),
+        "Overruled rows": lambda: overruled(opened, labels),
     }
-    if summary["restarts"]:
+    if summary.training.restarts:
         views["Restarts"] = lambda: restarts(summary)
-    if summary.get("evaluation"):
-        views[":material/lock: Evaluation"] = lambda: evaluated(summary)
-    for tab, view in zip(st.tabs(list(views)), views.values(), strict=True):
-        with tab, errors.shown():
-            view()
+    evaluation = summary.evaluation
+    if evaluation is not None:
+        views[":material/lock: Evaluation"] = lambda: evaluated(summary, evaluation)
+    widgets.tabs(views)
 
 
-@errors.shown()
-def near_copies(run: Run, opened: datasets.Opened, summary: dict) -> None:
-    if not findings.guard_acted(summary):
+@errors.boundary()
+def near_copies(run: Run, opened: datasets.Opened, summary: FusionSummary) -> None:
+    if not summary.training.guard_acted:
         return
     with st.container(border=True, key="near_copies", gap="small"):
         st.markdown("**Near-copies among the learners**")
-        for sentence in summary["near_copies"]:
+        for sentence in summary.training.near_copies:
             st.caption(text.plain(sentence))
-        twin = findings.twin(run, opened)
+        twin = outcome.twin(run, opened)
         if twin is None:
             config = {**run.config, "near_copies": "keep"}
             st.button(
@@ -150,44 +144,11 @@ def near_copies(run: Run, opened: datasets.Opened, summary: dict) -> None:
                 args=("train", opened.dataset.id, config, trainings.title_of(config)),
             )
         else:
-            st.dataframe(findings.side_by_side(run, twin, opened), hide_index=True)
+            st.dataframe(outcome.side_by_side(run, twin, opened), hide_index=True)
 
 
-def shares(opened: datasets.Opened, summary: dict) -> None:
-    figure = figures.class_shares(
-        summary["class_shares"], summary["majority_shares"], opened.reading.votes.classes, theme=widgets.theme()
-    )
-    widgets.chart(figure, "shares_chart", "Bars: the share of each class among the fused labels and by majority vote.")
-    st.caption(
-        "**Good:** every class keeps a share of the same order. **Bad:** a class that all but vanishes: it has died in "
-        "training."
-    )
-
-
-def changes(opened: datasets.Opened, found: trainings.Outcome) -> None:
-    figure = figures.label_changes(found.changes, opened.reading.votes.classes, theme=widgets.theme())
-    widgets.chart(figure, "changes_chart", "Heatmap: rows by majority vote and by fused label.")
-    st.caption(
-        "Rows off the diagonal are those whose label fusing has changed. A single dark cell means that two classes are "
-        "mixed up by most learners, or by the model."
-    )
-
-
-def confidence(found: trainings.Outcome) -> None:
-    edges, counts = trainings.confidence_counts(found)
-    widgets.chart(
-        figures.confidence_histogram(edges, counts, theme=widgets.theme()),
-        "confidence_chart",
-        "Histogram: rows by the confidence of their label.",
-    )
-    st.caption(
-        "Probability of the fused label. Models like this are usually too sure of themselves: trust the order of rows "
-        "more than the numbers."
-    )
-
-
-def overruled(opened: datasets.Opened, found: trainings.Outcome) -> None:
-    number, rows = trainings.overruled(found, opened)
+def overruled(opened: datasets.Opened, labels: StoredAnswer) -> None:
+    number, rows = trainings.overruled(labels, opened)
     if not number:
         st.caption("No row on which all votes agree was given another label.")
         return
@@ -195,9 +156,9 @@ def overruled(opened: datasets.Opened, found: trainings.Outcome) -> None:
     st.dataframe(rows, hide_index=True)
 
 
-def restarts(summary: dict) -> None:
+def restarts(summary: FusionSummary) -> None:
     st.dataframe(
-        findings.restarts(summary),
+        outcome.restarts(summary.training.restarts),
         hide_index=True,
         column_config={
             "agreement": st.column_config.NumberColumn(
@@ -210,66 +171,40 @@ def restarts(summary: dict) -> None:
             ),
         },
     )
-    st.caption(findings.spread(summary))
+    st.caption(outcome.spread(summary.training.restarts))
 
 
-def evaluated(summary: dict) -> None:
-    evaluation = summary["evaluation"]
-    st.badge("Evaluation only, never used in training", icon=":material/lock:", color="orange")
-    names, values, lows, highs = findings.intervals(evaluation)
-    widgets.chart(
-        figures.accuracy_intervals(names, values, lows, highs, theme=widgets.theme()),
-        "evaluation_chart",
-        "Dots with intervals: accuracy of the fused labels, Dawid-Skene and the majority vote.",
-    )
-    st.dataframe(findings.scores(evaluation), hide_index=True)
-    st.caption(
-        "**Rows:** intervals are 95 % by bootstrap over rows, what another draw of rows might give; they say nothing "
-        f"about another training. {findings.spread(summary)}"
-    )
+def evaluated(summary: FusionSummary, evaluation: Evaluation) -> None:
+    widgets.evaluation_badge()
+    widgets.picture(pictures.evaluation(evaluation.methods), "evaluation_chart")
+    st.dataframe(outcome.scores(evaluation), hide_index=True)
+    st.caption(outcome.spread(summary.training.restarts))
 
 
-@errors.shown()
-def curves(run: Run, opened: datasets.Opened, summary: dict | None) -> None:
-    known = trainings.records(run)
-    if not known:
+@errors.boundary()
+def curves(run: Run, opened: datasets.Opened, summary: FusionSummary | None) -> None:
+    records = trainings.records(run)
+    if not records:
         return
-    energy, classes, sampler = st.tabs(["Energies", "Classes while training", "Sampler"])
-    restarts = () if summary is None else summary["restarts"]
-    with energy:
-        smoothing = st.slider("Smoothing", 0.0, 0.99, 0.5, key="train_smoothing", persist_state="session", width=220)
-        widgets.chart(
-            figures.energy_panels(
-                figures.curves_of_records(known, restarts=restarts), smoothing=smoothing, theme=widgets.theme()
+    classes, majority = opened.reading.votes.classes, outcome.majority_shares(opened)
+    widgets.tabs(
+        {
+            "Energies": lambda: energies(records, () if summary is None else summary.training.restarts),
+            "Classes while training": lambda: widgets.picture(
+                pictures.shares_over_time(records, classes, majority), "classes_chart"
             ),
-            "energy_chart",
-            "Three panels: positive energy, negative energy and their difference for every restart.",
-            min_width=PANELS_WIDTH,
-        )
-        st.caption(
-            "**Good:** all restarts fall together and their difference comes back towards zero. **Bad:** one that "
-            f"leaves the others, or rises. {findings.two_trainings(restarts)}"
-        )
-    with classes:
-        widgets.chart(
-            figures.shares_over_time(
-                known, opened.reading.votes.classes, findings.majority_shares(opened), theme=widgets.theme()
-            ),
-            "classes_chart",
-            "Lines: the predicted share of each class while training.",
-        )
-        st.caption("**Bad:** a line that falls to zero: that class is dying.")
-    with sampler:
-        widgets.chart(
-            figures.sampler_health(known, theme=widgets.theme()),
-            "sampler_chart",
-            "Lines: how many proposals are accepted and how many votes the chains move.",
-        )
-        st.caption("**Good:** both within the shaded bands. **Bad:** acceptance near zero, or chains that never move.")
+            "Sampler": lambda: widgets.picture(pictures.sampler_health(records), "sampler_chart"),
+        }
+    )
+
+
+def energies(records: Sequence[Record], restarts: Sequence[Restart]) -> None:
+    smoothing = st.slider("Smoothing", 0.0, 0.99, 0.5, **widgets.keep("train_smoothing"), width=220)
+    widgets.picture(pictures.energies(records, restarts, smoothing=smoothing), "energy_chart")
 
 
 def page() -> None:
-    head = framing.with_data(
+    head = widgets.with_data(
         "Train", "Did it learn?", ":material/model_training:", "A model learns from votes: bring a file first."
     )
     if head is None:
@@ -281,9 +216,9 @@ def page() -> None:
     with st.expander("Settings of a new training", expanded=trainings.asks_for_settings(run), icon=":material/tune:"):
         settings(opened)
     if run is not None:
-        jobs.watch([run], lambda known: run_view(opened, known))
-    with errors.shown():
-        training_runs.show(opened)
+        jobs.watch([run], lambda states: run_view(opened, states))
+    with errors.boundary():
+        history.show(opened)
 
 
 page()

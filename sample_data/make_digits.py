@@ -27,7 +27,8 @@ from sklearn.tree import DecisionTreeClassifier
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))  # so that a checkout needs no installation
 
-from deem_core import Votes, tables  # noqa: E402
+from deem_core import Votes  # noqa: E402
+from deem_core.files import tables  # noqa: E402
 
 SEED = 7
 N_ROWS = 1_300  # images to label; the learners are trained on some of the other 497

@@ -1,4 +1,7 @@
-"""Answers of other processes, asked in the background: pages show what is known and never wait."""
+"""Questions that another process answers: devices and expected times.
+
+Torch stays out of the app, and pages show what is known and never wait.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,15 @@ import sys
 import tempfile
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any, Generic, TypeVar
+
+import streamlit as st
+
+from deem_core.model import Device, cpu
+from studio import text
 
 Answer = TypeVar("Answer")
 
@@ -19,10 +27,13 @@ TIMEOUT_SECONDS = 180.0
 PATIENCE_SECONDS = 10.0
 """A question that waits is dropped when nobody has repeated it for so long; pages repeat theirs every second."""
 MOST_KEPT = 200
+POLL_SECONDS = 1.0
+DEVICES_FRESH_SECONDS = 60.0
+"""How long an answer about free memory is believed."""
 
 
-class Asked(Generic[Answer]):
-    """Answers by key, asked for one after the other in threads of their own.
+class Questions(Generic[Answer]):
+    """Answers by key, computed one after the other in threads.
 
     A question that nobody repeats while it waits for its turn is dropped: people who try settings leave many behind.
 
@@ -40,7 +51,7 @@ class Asked(Generic[Answer]):
         self._asking: set[str] = set()
 
     def get(self, key: str, ask: Callable[[], Answer | None]) -> tuple[Answer | None, bool]:
-        """Return the answer known so far, None if there is none, and whether another one is on its way."""
+        """Return the answer so far, and whether another is on its way."""
         with self._lock:
             answer, when = self._answers.get(key, (None, -float("inf")))
             if key not in self._asking and time.monotonic() - when >= self.fresh_seconds:
@@ -73,7 +84,10 @@ class Asked(Generic[Answer]):
 
 
 def command(arguments: Sequence[str]) -> dict[str, Any] | None:
-    """Run a command of ``deem_core`` in a process of its own and return what it writes as JSON; None if it fails."""
+    """Run a command of ``deem_core`` and return its JSON.
+
+    It runs in a process of its own; None if it fails.
+    """
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "answer.json"
         line = [sys.executable, "-m", "deem_core", *arguments, "--json", str(answer)]
@@ -83,3 +97,65 @@ def command(arguments: Sequence[str]) -> dict[str, Any] | None:
         except (OSError, subprocess.SubprocessError, ValueError):
             return None
     return content if isinstance(content, dict) else None
+
+
+# ---------------------------------------------------------------------- devices
+
+
+def devices() -> list[Device]:
+    """Return the devices for training, the best first.
+
+    Just the processor until torch has answered.
+    """
+    answer, _ = _device_questions().get("devices", _ask_devices)
+    return answer or [cpu()]
+
+
+@st.cache_resource(show_spinner=False)
+def _device_questions() -> Questions[list[Device]]:
+    return Questions(DEVICES_FRESH_SECONDS)
+
+
+def _ask_devices() -> list[Device] | None:
+    content = command(["devices"])
+    try:
+        return None if content is None else [Device(**each) for each in content["devices"]]
+    except (KeyError, TypeError):
+        return None
+
+
+# ---------------------------------------------------------------------- expected times
+
+
+def show_sweep_seconds(dataset_id: str, config: Mapping[str, Any]) -> None:
+    """Show the expected time of a sweep.
+
+    It is worked out in the background, from a few real updates on this machine.
+    """
+    key = json.dumps([dataset_id, dict(config)], sort_keys=True)
+    _, asking = _sweep_questions().get(key, lambda: _ask_sweep_seconds(dataset_id, config))
+
+    @st.fragment(run_every=POLL_SECONDS if asking else None)
+    def fragment() -> None:
+        seconds, still = _sweep_questions().get(key, lambda: _ask_sweep_seconds(dataset_id, config))
+        if seconds is not None:
+            st.caption(f":material/timer: About {text.duration(seconds)} on this machine", width="content")
+        elif still:
+            st.caption(":material/timer: Working out how long it takes…", width="content")
+        else:
+            st.caption(":material/timer: How long it takes could not be worked out", width="content")
+        if asking and not still:
+            st.rerun()
+
+    fragment()
+
+
+@st.cache_resource(show_spinner=False)
+def _sweep_questions() -> Questions[float]:
+    return Questions()
+
+
+def _ask_sweep_seconds(dataset_id: str, config: Mapping[str, Any]) -> float | None:
+    content = command(["estimate", dataset_id, "--config", json.dumps(dict(config))])
+    seconds = None if content is None else content.get("seconds")
+    return float(seconds) if isinstance(seconds, (int, float)) else None

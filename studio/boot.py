@@ -57,7 +57,7 @@ class Wanted:
 
 
 def guard(file: str) -> None:
-    """Send a session that did not come through app.py there first; the first line of every page.
+    """Send a session that bypassed app.py there; first in every page.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def guard(file: str) -> None:
 
 
 def start(sections: Mapping[str, Sequence[Entry]]) -> Page:
-    """Mark the session as booted, build the navigation, and return the page to run.
+    """Build the navigation and return the page to run.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Comparisons on a page: settings, what is known so far, and tables of methods and disputed rows."""
+"""Comparisons on a page: config, progress, tables of methods and rows."""
 
 from __future__ import annotations
 
@@ -9,25 +9,23 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet
 import streamlit as st
-from numpy.typing import NDArray
 
-from deem_core.comparing.registry import METHODS, Entry
-from deem_core.comparing.result import Comparison
-from deem_core.diagnostics.intervals import wilson
-from deem_core.majority import majority_vote
+from deem_core import InputError
+from deem_core.comparison import METHODS, Comparison, Entry
 from deem_core.runs import Run
-from deem_core.votes import NO_VOTE
+from deem_core.typing import Codes
+from deem_core.votes import NO_VOTE, majority_vote, wilson
 from studio import text
-from studio.datasets import Opened
+from studio.data.datasets import Opened
 
 MOST_ROWS = 300
 """Disputed rows in the table."""
 
-Labels = dict[str, NDArray[np.int32]]
+Labels = dict[str, Codes]
 
 
 def available(opened: Opened) -> dict[str, Entry]:
-    """Return the methods that make sense for a dataset: pools need soft votes."""
+    """Return the methods that suit a dataset; pools need soft votes."""
     soft = opened.reading.votes.soft is not None
     return {name: entry for name, entry in METHODS.items() if soft or not entry.soft}
 
@@ -48,7 +46,7 @@ def _plain(label: Any) -> Any:
 
 
 def so_far(run: Run) -> pd.DataFrame:
-    """Return the methods that are done, with their time and what they say of themselves."""
+    """Return the finished methods with time and note."""
     lines, _ = run.progress()
     rows = {}
     for line in lines:
@@ -67,14 +65,18 @@ def so_far(run: Run) -> pd.DataFrame:
 
 
 def comparison(run: Run) -> Comparison | None:
-    """Return the result of a comparison; None unless it is done."""
+    """Return the result of a comparison; None unless it is done.
+
+    Raises
+    ------
+    InputError
+        If it is damaged.
+    """
     content = run.summary()
-    return None if content is None else Comparison.from_dict(content)
-
-
-def conclusion(run: Run) -> str:
-    """Return the sentence of conclusion."""
-    return str((run.summary() or {}).get("conclusion", ""))
+    try:
+        return None if content is None else Comparison.from_dict(content)
+    except (KeyError, TypeError, ValueError):
+        raise InputError("The results of this comparison are damaged. Compare again.") from None
 
 
 def labels(run: Run) -> Labels:
@@ -89,17 +91,19 @@ def _labels(run_id: str, _path: Any) -> Labels:
     return {name: table[name].to_numpy().astype(np.int32) for name in table.column_names}
 
 
-def ranked(found: Comparison, run: Run) -> pd.DataFrame:
-    """Return a row for each method, the best first: scores where there is truth, else agreement with the others.
+def ranked(comparison: Comparison, run: Run) -> pd.DataFrame:
+    """Return a table of methods, the best first.
+
+    Scores where there is truth, else agreement with the others.
 
     Columns without any number, such as the spread over the seeds of a single run, are left out.
     """
     rows = []
-    known = {} if found.n_truth else labels(run)
-    consensus, intervals = agreement_with_consensus(known), consensus_intervals(known)
-    for method in [*found.ranked(), *(one for one in found.methods if not one.ran)]:
+    by_method = {} if comparison.n_truth else labels(run)
+    consensus, intervals = agreement_with_consensus(by_method), consensus_intervals(by_method)
+    for method in [*comparison.ranked(), *(one for one in comparison.methods if not one.ran)]:
         row: dict[str, Any] = {"method": method.title}
-        if found.n_truth:
+        if comparison.n_truth:
             interval = method.intervals.get("accuracy")
             row |= {
                 "accuracy": method.accuracy,
@@ -108,7 +112,7 @@ def ranked(found: Comparison, run: Run) -> pd.DataFrame:
                 "macro-F1": method.macro_f1,
                 "± seeds": method.std.get("accuracy"),
             }
-            if found.expert_classes:
+            if comparison.expert_classes:
                 row |= {"expert classes": method.expert_accuracy, "other classes": method.rest_accuracy}
         else:
             row |= {
@@ -125,94 +129,95 @@ def ranked(found: Comparison, run: Run) -> pd.DataFrame:
     return frame
 
 
-def refusals(found: Comparison) -> dict[str, list[str]]:
+def refusals(comparison: Comparison) -> dict[str, list[str]]:
     """Return why methods could not run → their titles."""
-    said: dict[str, list[str]] = {}
-    for method in found.methods:
+    titles: dict[str, list[str]] = {}
+    for method in comparison.methods:
         if not method.ran:
-            said.setdefault(method.note, []).append(method.title)
-    return said
+            titles.setdefault(method.note, []).append(method.title)
+    return titles
 
 
-def single_learners(found: Comparison) -> str:
+def single_learners(comparison: Comparison) -> str:
     """Return a sentence about single learners, where there is truth."""
-    if found.best_learner is None or found.best_learner_accuracy is None or found.average_learner_accuracy is None:
+    if (
+        comparison.best_learner is None
+        or comparison.best_learner_accuracy is None
+        or comparison.average_learner_accuracy is None
+    ):
         return ""
+    best, average = text.percent(comparison.best_learner_accuracy), text.percent(comparison.average_learner_accuracy)
     return (
-        f"The best single learner, {found.best_learner}, is right on {text.percent(found.best_learner_accuracy)} of "
-        f"the rows it voted on; the average one on {text.percent(found.average_learner_accuracy)}."
+        f"The best single learner, {comparison.best_learner}, is right on {best} of the rows it voted on; the average "
+        f"one on {average}."
     )
 
 
-def dots(found: Comparison, run: Run) -> tuple[list[str], list[float], list[float], list[float]]:
-    """Return names, values and interval ends for the picture: accuracy, or agreement with most methods."""
-    ran = [method for method in found.methods if method.ran]
-    if found.n_truth:
-        bounds = [method.intervals.get("accuracy", [np.nan, np.nan]) for method in ran]
-        values = [float("nan") if method.accuracy is None else method.accuracy for method in ran]
-        return [method.title for method in ran], values, [low for low, _ in bounds], [high for _, high in bounds]
-    known = labels(run)
-    share = agreement_with_consensus(known)
-    ends = consensus_intervals(known)
-    values = [share.get(method.name, float("nan")) for method in ran]
-    bounds = [ends.get(method.name, [np.nan, np.nan]) for method in ran]
-    return [method.title for method in ran], values, [low for low, _ in bounds], [high for _, high in bounds]
+def consensus(comparison: Comparison, run: Run) -> tuple[list[str], list[float], list[list[float]]]:
+    """Return titles, agreement with most methods and its intervals."""
+    ran, by_method = [method for method in comparison.methods if method.ran], labels(run)
+    share, ends = agreement_with_consensus(by_method), consensus_intervals(by_method)
+    return (
+        [method.title for method in ran],
+        [share.get(method.name, float("nan")) for method in ran],
+        [ends.get(method.name, [float("nan")] * 2) for method in ran],
+    )
 
 
-def agreement_with_consensus(found: Labels) -> dict[str, float]:
-    """Return for each method the share of rows on which it says what most methods say."""
-    if not found:
+def agreement_with_consensus(by_method: Labels) -> dict[str, float]:
+    """Return each method's share of rows in agreement with most methods."""
+    if not by_method:
         return {}
-    most = majority_vote(np.stack(list(found.values()), axis=1)).codes
+    most = majority_vote(np.stack(list(by_method.values()), axis=1)).codes
     voted = most != NO_VOTE
-    return {name: float((codes[voted] == most[voted]).mean()) if voted.any() else 1.0 for name, codes in found.items()}
+    return {
+        name: float((codes[voted] == most[voted]).mean()) if voted.any() else 1.0 for name, codes in by_method.items()
+    }
 
 
-def consensus_intervals(found: Labels) -> dict[str, list[float]]:
+def consensus_intervals(by_method: Labels) -> dict[str, list[float]]:
     """Return for each method the 95 % interval of `agreement_with_consensus`."""
-    rows = max((int((codes != NO_VOTE).sum()) for codes in found.values()), default=0)
-    return {name: wilson(share, rows).tolist() for name, share in agreement_with_consensus(found).items()}
+    rows = max((int((codes != NO_VOTE).sum()) for codes in by_method.values()), default=0)
+    return {name: wilson(share, rows).tolist() for name, share in agreement_with_consensus(by_method).items()}
 
 
-def matrix(found: Comparison) -> tuple[NDArray[np.float64], list[str]]:
-    """Return the agreement between methods and their titles."""
-    return np.array(found.agreement.matrix), [found[name].title for name in found.agreement.names]
+def class_differences(comparison: Comparison, one: str, other: str) -> dict[str, float]:
+    """Return the difference of two methods in every class.
+
+    Of recalls with truth, else of the shares of rows.
+    """
+    if comparison.n_truth:
+        return comparison.recall_differences(one, other)
+    mine, theirs = comparison[one].shares or [], comparison[other].shares or []
+    return {label: x - y for label, x, y in zip(comparison.classes, mine, theirs, strict=False)}
 
 
-def class_differences(found: Comparison, one: str, other: str) -> dict[str, float]:
-    """Return class → recall of one method minus that of another, or share of rows where there is no truth."""
-    if found.n_truth:
-        return found.recall_differences(one, other)
-    mine, theirs = found[one].shares or [], found[other].shares or []
-    return {label: x - y for label, x, y in zip(found.classes, mine, theirs, strict=False)}
-
-
-def disputed(opened: Opened, found: Labels, one: str | None, other: str | None) -> tuple[int, pd.DataFrame]:
-    """Return how many rows two methods (or any) label differently, and the most disputed with truth and all votes.
+def disputed(opened: Opened, by_method: Labels, one: str | None, other: str | None) -> tuple[int, pd.DataFrame]:
+    """Return the number of disputed rows, and the most disputed ones.
 
     Parameters
     ----------
     opened : Opened
-    found : dict
+    by_method : dict
         Method → codes.
     one, other : str, optional
         Two methods; without them rows on which not all agree.
     """
     votes = opened.reading.votes
-    table = np.stack(list(found.values()), axis=1)
+    table = np.stack(list(by_method.values()), axis=1)
     most = majority_vote(table)
     if one and other:
-        rows = np.flatnonzero(found[one] != found[other])
+        rows = np.flatnonzero(by_method[one] != by_method[other])
     else:
         rows = np.flatnonzero((table != table[:, :1]).any(axis=1))
     order = rows[np.argsort(most.support[rows], kind="stable")][:MOST_ROWS]
     names = np.array([*map(str, votes.classes), *map(str, votes.truth_only), ""], object)
-    shown = [one, other] if one and other else list(found)
+    names_shown = [one, other] if one and other else list(by_method)
     columns: dict[str, Any] = {"row": order + 1, "id": [str(votes.ids[row]) for row in order]}
-    columns["methods agreeing"] = [f"{support} of {len(found)}" for support in most.support[order]]
+    columns["methods agreeing"] = [f"{support} of {len(by_method)}" for support in most.support[order]]
     if votes.truth is not None:
         columns["truth"] = names[votes.truth[order]]
-    columns |= {METHODS[name].title: names[found[name][order]] for name in shown}
+    columns |= {METHODS[name].title: names[by_method[name][order]] for name in names_shown}
     columns |= {f"{learner} (vote)": names[votes.codes[order, at]] for at, learner in enumerate(votes.learners)}
     return len(rows), pd.DataFrame(columns)
 

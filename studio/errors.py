@@ -1,4 +1,7 @@
-"""Errors on screen: a sentence for what people can mend, an id for what only the log explains, never a traceback."""
+"""Errors on screen: a sentence or an id, never a traceback.
+
+A sentence for what people can mend, an id for what only the log explains.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,15 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from deem_core.errors import DeemError
+from deem_core import DeemError
 from studio import state, text
 
 _log = logging.getLogger(__name__)
 
 
 @contextmanager
-def shown() -> Iterator[None]:
-    """Show what goes wrong inside; what comes after goes on. Also a decorator: ``@shown()``.
+def boundary() -> Iterator[None]:
+    """Show an error inside and go on. Also a decorator: ``@boundary()``.
 
     A `DeemError` becomes a box with its sentence. Anything else is a bug: the box gives an id, and the log has
     the traceback under that id. Streamlit's own signals (stop, rerun, switch page) pass through.
@@ -31,8 +34,8 @@ def shown() -> Iterator[None]:
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """Keep what goes wrong in a callback for `widgets.complaint` to show, and say it at once wherever people look.
+def callback_boundary() -> Iterator[None]:
+    """Report an error of a callback, by a toast and `widgets.complaint`.
 
     What was kept before is forgotten.
     """

@@ -1,4 +1,4 @@
-"""Jobs: runs of the workspace, started, watched, cancelled and resumed from a page.
+"""Jobs: runs as pages start, watch, cancel and resume them.
 
 A run is a folder and its worker a process of its own, so nothing here is lost when the page, the tab or the server
 goes away: pages only look.
@@ -12,10 +12,10 @@ from typing import Any
 
 import streamlit as st
 
-from deem_core.errors import DeemError
-from deem_core.runs import Run, State
+from deem_core import DeemError
+from deem_core.runs import FusionSummary, Run, State
 from studio import state, text
-from studio.errors import told
+from studio.errors import callback_boundary
 from studio.workspace import workspace
 
 POLL_SECONDS = 1.0
@@ -51,7 +51,7 @@ STATE_LOOKS = {
 
 
 def find(id: str | None) -> Run | None:
-    """Return a run by id; None if there is no such run (any more)."""
+    """Return a run by id, or None if it is gone."""
     if id is None:
         return None
     try:
@@ -66,10 +66,13 @@ def of_dataset(dataset: str | None, kind: str | None = None) -> list[Run]:
 
 
 def of_page(name: str, dataset: str, kind: str) -> Run | None:
-    """Return the run that a page is about: the one in the address if it belongs to the dataset, else the latest."""
-    chosen = find(state.get(name))
-    if chosen is not None and chosen.kind == kind and chosen.dataset_id == dataset:
-        return chosen
+    """Return the run that a page is about.
+
+    The one in the address if it belongs to the dataset, else the latest.
+    """
+    named_run = find(state.get(name))
+    if named_run is not None and named_run.kind == kind and named_run.dataset_id == dataset:
+        return named_run
     latest = next(iter(of_dataset(dataset, kind)), None)
     if latest is not None:
         state.put(name, latest.id)
@@ -82,27 +85,27 @@ def when(run: Run) -> str:
 
 
 def start(kind: str, dataset_id: str, config: Mapping[str, Any], title: str = "") -> None:
-    """Start a run and turn to it; for the ``on_click`` of a button."""
-    with told():
+    """Start a run and turn to it; an ``on_click`` callback."""
+    with callback_boundary():
         run = workspace().start_run(kind, workspace().dataset(dataset_id), config, title)
         state.put(ADDRESS_OF[kind], run.id)
 
 
 def cancel(id: str) -> None:
     """Ask a run to stop; for the ``on_click`` of a button."""
-    with told():
+    with callback_boundary():
         workspace().cancel(workspace().run(id))
 
 
 def resume(id: str) -> None:
     """Take up a run again; for the ``on_click`` of a button."""
-    with told():
+    with callback_boundary():
         workspace().resume(workspace().run(id))
 
 
 def delete(ids: Sequence[str]) -> None:
-    """Delete runs, and with trainings what was found by looking into them; for the ``on_click`` of a button."""
-    with told():
+    """Delete runs and their inspections; an ``on_click`` callback."""
+    with callback_boundary():
         for each in ids:
             run = workspace().run(each)
             for inspection in of_dataset(run.dataset_id, "inspect"):
@@ -115,7 +118,7 @@ def delete(ids: Sequence[str]) -> None:
 
 
 def _stop_and_delete(run: Run) -> None:
-    """Delete a run that nobody asked for by name, so that nobody has to cancel it first."""
+    """Cancel a run and delete it."""
     workspace().cancel(run)
     until = time.monotonic() + STOP_SECONDS
     while run.is_active() and time.monotonic() < until:
@@ -124,7 +127,7 @@ def _stop_and_delete(run: Run) -> None:
 
 
 def watch(runs: Sequence[Run], draw: Callable[[Sequence[tuple[Run, State]]], None]) -> None:
-    """Draw something about runs now, and again every second while one of them is going on.
+    """Draw runs, again every second while one is active.
 
     When one ends or is taken up again, or a click in here turns to another run or page or goes wrong, the whole page is
     drawn anew, since that changes more than this.
@@ -134,11 +137,11 @@ def watch(runs: Sequence[Run], draw: Callable[[Sequence[tuple[Run, State]]], Non
 
     @st.fragment(run_every=POLL_SECONDS if active else None)
     def fragment() -> None:
-        known = [(run, run.state()) for run in runs]
+        states = [(run, run.state()) for run in runs]
         # Before anything is drawn: a button of a drawing that is replaced at once would not feel a click.
-        if {run.id for run, now in known if now.active} != active or _chosen() != chosen:
+        if {run.id for run, now in states if now.active} != active or _chosen() != chosen:
             st.rerun()
-        draw(known)
+        draw(states)
 
     fragment()
 
@@ -155,7 +158,7 @@ def badge(now: State) -> None:
 
 
 def progress(run: Run, now: State, key: str) -> None:
-    """Show how far a run has come, with a button to cancel it; nothing if it has ended."""
+    """Show the progress of an active run, and a cancel button."""
     if not now.active:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -180,3 +183,54 @@ def step_words(now: State) -> str:
 def title(run: Run) -> str:
     """Return what people call a run."""
     return run.title or KIND_WORDS.get(run.kind, run.kind)
+
+
+SHOWN = 8
+
+
+def table() -> None:
+    """Show the latest runs of all datasets."""
+    runs = [run for run in workspace().runs() if run.kind in PAGES][:SHOWN]
+    if not runs:
+        st.caption("Nothing was run yet. Load a sample above, or bring your own file, and fuse it with one click.")
+        return
+    watch(runs, _rows)
+
+
+def in_use(kind: str) -> Run | None:
+    """Return the run in the address, else the dataset's latest."""
+    runs = of_dataset(state.get(state.DATA), kind)
+    named = state.get(ADDRESS_OF[kind])
+    return next((run for run in runs if run.id == named), runs[0] if runs else None)
+
+
+def _rows(states: Sequence[tuple[Run, State]]) -> None:
+    with st.container(border=True, gap="xsmall", key="recent_runs"):
+        for run, now in states:
+            _row(run, now)
+
+
+def _row(run: Run, now: State) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        badge(now)
+        st.markdown(f"**{text.plain(run.spec['inputs']['name'])}** · {text.plain(title(run))}", width="stretch")
+        st.caption(_words(run, now), width="content")
+        st.button("Open", key=f"open_run_{run.id}", type="tertiary", on_click=_open, args=(run.id,))
+
+
+def _words(run: Run, now: State) -> str:
+    if now.active:
+        return text.plain(step_words(now))
+    summary = FusionSummary.of(run) if now.state == "done" and run.kind in ("train", "apply") else None
+    evaluation = None if summary is None else summary.evaluation
+    return when(run) if evaluation is None else f"accuracy {text.percent(evaluation.accuracy)} · {when(run)}"
+
+
+def _open(id: str) -> None:
+    run = find(id)
+    if run is None:
+        state.complain("This run was deleted.")
+        return
+    state.use_dataset(run.dataset_id)
+    state.put(ADDRESS_OF[run.kind], run.id)
+    state.go_to(PAGES[run.kind])

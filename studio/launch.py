@@ -1,4 +1,4 @@
-"""The ``deem-studio`` command: starts the app, or hands its arguments to the command line of ``deem_core``."""
+"""The ``deem-studio`` command: starts the app or runs ``deem_core``."""
 
 import importlib.metadata
 import os

@@ -1,4 +1,4 @@
-"""The sidebar of every page: the dataset and the run in use, and the device."""
+"""Sidebar of every page: dataset, runs and device in use."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from deem_core.devices import Device
-from deem_core.errors import DeemError
+from deem_core import DeemError
+from deem_core.model import Device
 from deem_core.runs import Run, State
-from studio import datasets, errors, jobs, numbers, recent, text
-from studio.devices import devices
+from studio import background, errors, jobs, text
+from studio.data import datasets
 
 
 def show() -> None:
     """Draw the sidebar."""
-    with st.sidebar, errors.shown():
+    with st.sidebar, errors.boundary():
         _dataset()
-        runs = [run for kind in ("sweep", "train", "compare") if (run := recent.in_use(kind)) is not None]
+        runs = [run for kind in ("sweep", "train", "compare") if (run := jobs.in_use(kind)) is not None]
         if runs:
             jobs.watch(runs, _runs)
-        _device(devices()[0])
+        _device(background.devices()[0])
 
 
 def _dataset() -> None:
@@ -33,11 +33,11 @@ def _dataset() -> None:
             st.caption(":material/table_chart: No data yet")
             return
         st.markdown(f"**{text.plain(opened.dataset.name)}**")
-        st.caption(numbers.size(opened.reading.votes))
+        st.caption(opened.reading.votes.dimensions)
 
 
-def _runs(known: Sequence[tuple[Run, State]]) -> None:
-    for run, now in known:
+def _runs(states: Sequence[tuple[Run, State]]) -> None:
+    for run, now in states:
         with st.container(border=True, key=f"side_run_{run.kind}", gap="xsmall"):
             with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
                 st.markdown(f"**{text.plain(jobs.title(run))}**", width="stretch")
@@ -60,7 +60,10 @@ def _device(device: Device) -> None:
 
 
 def device_words(device: Device) -> str:
-    """Return a device with its room: "cpu · 2 threads", "NVIDIA A100 · 35 GB of 40 GB free"."""
+    """Return a device with its threads or memory.
+
+    "cpu · 2 threads", "NVIDIA A100 · 35 GB of 40 GB free".
+    """
     if device.threads is not None:
         return f"{device.name} · {text.count(device.threads, 'thread')}"
     if device.memory is None or device.free_memory is None:

@@ -1,4 +1,4 @@
-"""Every key that the app keeps in a session or in the address, so that no two pages can collide.
+"""Keys of the session and of the address, all in one place.
 
 The dataset, the run and the learning rate in use stand in the address, so that a refresh, a second tab or a link
 sent to a colleague finds them again. Streamlit drops the address's parameters when people change the page; the
@@ -42,7 +42,7 @@ OPEN_SAMPLE = "open_sample_"
 
 
 def sync() -> None:
-    """Bring the address and the session together: the address wins, and what it lacks is written into it."""
+    """Synchronise address and session; the address wins."""
     if _said(DATA) not in (None, _kept(DATA)):  # another dataset: what belonged to the one before goes
         for name in ADDRESS:
             st.session_state.pop(_key(name), None)
@@ -74,7 +74,10 @@ def address() -> Mapping[str, str]:
 
 
 def use_dataset(id: str | None) -> None:
-    """Turn to a dataset, or to none; runs and choices of the one before are left behind."""
+    """Turn to a dataset, or to none.
+
+    Runs and choices of the one before are left behind.
+    """
     if id != get(DATA):
         for name in (RUN, SWEEP, COMPARISON, RATE):
             put(name, None)
@@ -82,7 +85,7 @@ def use_dataset(id: str | None) -> None:
 
 
 def go_to(page: str) -> None:
-    """Open a page (its name) once the click that called this is through."""
+    """Open a page by name after the current callback."""
     st.session_state[GO_TO] = page
 
 
@@ -93,7 +96,7 @@ def wished_page() -> str | None:
 
 
 def complain(sentence: str | None) -> None:
-    """Keep a sentence about what could not be taken, until the next try."""
+    """Store a sentence about a problem until the next try."""
     st.session_state[PROBLEM] = sentence
 
 
@@ -119,7 +122,7 @@ def value(key: str) -> object:
 
 
 def set_value(key: str, value: object) -> None:
-    """Say what a widget holds; only while a click is worked on, before the widget is drawn."""
+    """Set a widget's value, in a callback before it is drawn."""
     st.session_state[key] = value
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from deem_core.errors import DeemError
+from deem_core import DeemError
 from studio import jobs, state
 from studio.workspace import workspace
 
@@ -40,9 +40,9 @@ def path() -> list[Step]:
         "learners": _is_done(data, "inspect"),
         "compare": _is_done(data, "compare"),
     }
-    found = [Step(page, title, question, action, done.get(page, False)) for page, title, question, action in _STEPS]
-    first = next((step for step in found if not step.done), None)
-    return [Step(**{**vars(step), "next": step is first}) for step in found]
+    steps = [Step(page, title, question, action, done.get(page, False)) for page, title, question, action in _STEPS]
+    first = next((step for step in steps if not step.done), None)
+    return [Step(**{**vars(step), "next": step is first}) for step in steps]
 
 
 _STEPS = (

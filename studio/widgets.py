@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, TypedDict
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from deem_core.diagnostics.checkup import Finding
+from deem_core.diagnostics import Finding
+from deem_core.figures import Picture
 from deem_core.readers import Report
-from studio import state
-from studio.numbers import Number
+from studio import errors, state
+from studio.data import datasets
+from studio.data.numbers import Number
 from studio.text import plain
 
 _NOTE_ICONS = {
@@ -26,7 +28,7 @@ _NO_NOTES = {"changed": "nothing changed", "left out": "nothing left out", "warn
 
 
 def header(title: str, question: str) -> DeltaGenerator:
-    """Show the title row of a page, its question below, and return the place for badges at its right."""
+    """Show the title and question; return the place for badges."""
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     row.title(title, anchor=False, width="stretch")
     st.caption(question)
@@ -34,7 +36,7 @@ def header(title: str, question: str) -> DeltaGenerator:
 
 
 def complaint() -> None:
-    """Show the sentence about what could not be done, if there is one, until it is closed or something succeeds."""
+    """Show the last problem until it is closed or something succeeds."""
     sentence = state.problem()
     if not sentence:
         return
@@ -51,7 +53,7 @@ def complaint() -> None:
 
 
 def empty_state(icon: str, title: str, sentence: str, button: str, page: str) -> None:
-    """Show, centred, what a page is waiting for, and a button that leads there.
+    """Show what a page needs, and a button that leads there.
 
     Parameters
     ----------
@@ -70,9 +72,11 @@ def empty_state(icon: str, title: str, sentence: str, button: str, page: str) ->
         )
 
 
-def theme() -> str:
-    """Return "light" or "dark", whichever the visitor's browser shows."""
-    return st.context.theme.type or "light"
+def tabs(views: Mapping[str, Callable[[], None]]) -> None:
+    """Show views in tabs; an error in one stays there."""
+    for tab, view in zip(st.tabs(list(views)), views.values(), strict=True):
+        with tab, errors.boundary():
+            view()
 
 
 def number_cards(numbers: Iterable[Number], columns: int, min_width: int = 140) -> None:
@@ -101,7 +105,10 @@ def number_cards(numbers: Iterable[Number], columns: int, min_width: int = 140) 
 
 
 def report(reading: Report) -> None:
-    """Show what a reader understood, changed and left out, one line per note, and say so where it is nothing."""
+    """Show the notes of a reading, one line each.
+
+    What there was nothing of is said too.
+    """
     for note in reading.notes:
         with st.container(horizontal=True, wrap=False, gap="xsmall"):
             st.markdown(_NOTE_ICONS[note.kind], width="content")
@@ -112,43 +119,86 @@ def report(reading: Report) -> None:
         st.caption(f"{sentence[:1].upper()}{sentence[1:]}.")
 
 
-def chart(
-    figure: Any,
+class Kept(TypedDict):
+    """Arguments of a widget whose value outlives a visit to another page."""
+
+    key: str
+    persist_state: Literal["session"]
+
+
+def keep(key: str) -> Kept:
+    """Return the arguments of a widget that keeps its value.
+
+    ``st.toggle("…", **keep("key"))`` holds for the session.
+    """
+    return {"key": key, "persist_state": "session"}
+
+
+def picture(
+    shown: Picture,
     key: str,
-    alt: str,
     *,
+    note: str = "",
+    titled: bool = False,
     on_select: Callable[..., None] | None = None,
     args: tuple[Any, ...] = (),
-    min_width: int | None = None,
 ) -> None:
-    """Show a figure; of Plotly's own buttons only the camera, which saves it as a picture.
+    """Show a picture with its caption.
+
+    Of Plotly's buttons only the camera is left, which saves it.
 
     Parameters
     ----------
-    figure : plotly.graph_objects.Figure
-    key, alt : str
-        For tests, and for those who cannot see it.
+    shown : Picture
+    key : str
+        Also the name of the file that the camera saves.
+    note : str
+        Markdown after the caption: what holds on this page only.
+    titled : bool
+        Whether the question stands above the picture.
     on_select : callable, optional
         Called with ``args`` when a point was clicked.
-    min_width : int, optional
-        Pixels below which the figure is moved sideways instead of squeezed, as on a telephone.
     """
-    if min_width is not None:
+    if shown.scrolls:  # moved sideways instead of squeezed, as on a telephone
         st.html(
-            f"<style>.st-key-{key} {{ overflow-x: auto }} "
-            f".st-key-{key} > *, .st-key-{key} [data-testid='stPlotlyChart'] {{ min-width: {min_width}px }}</style>"
+            f"<style>.st-key-{key} {{ overflow-x: auto }} .st-key-{key} > *, "
+            f".st-key-{key} [data-testid='stPlotlyChart'] {{ min-width: {shown.min_width}px }}</style>"
         )
     st.plotly_chart(
-        figure,
+        shown.figure(st.context.theme.type or "light", titled=titled),
         key=key,
         config={
             "displaylogo": False,
             "modeBarButtons": [["toImage"]],
             "toImageButtonOptions": {"format": picture_format(), "filename": key, "scale": 2},
         },
-        alt=alt,
+        alt=shown.alt,
         on_select="ignore" if on_select is None else lambda: on_select(*args),
         selection_mode="points",
+    )
+    if shown.caption or note:
+        st.caption(f"{shown.caption} {note}".strip())
+
+
+def download(
+    label: str,
+    data: Callable[[], bytes],
+    file_name: str,
+    key: str,
+    *,
+    mime: str = "text/csv",
+    primary: bool = False,
+) -> None:
+    """Show a button that makes and downloads a file."""
+    st.download_button(
+        label,
+        data=data,
+        file_name=file_name,
+        mime=mime,
+        key=key,
+        type="primary" if primary else "secondary",
+        icon=":material/download:",
+        on_click="ignore",
     )
 
 
@@ -159,9 +209,7 @@ def picture_format() -> str:
 
 def choose_picture_format() -> None:
     """Show the choice of the format in which figures are saved."""
-    st.segmented_control(
-        "Pictures as", ["PNG", "SVG"], default="PNG", key=PICTURE_FORMAT, required=True, persist_state="session"
-    )
+    st.segmented_control("Pictures as", ["PNG", "SVG"], default="PNG", required=True, **keep(PICTURE_FORMAT))
 
 
 def truth_badge(n_truth: int) -> None:
@@ -172,22 +220,33 @@ def truth_badge(n_truth: int) -> None:
         st.badge("No truth", icon=":material/help:", color="gray")
 
 
-def finding(found: Finding, number: int, on_leave_out: Callable[[Sequence[str]], None]) -> None:
-    """Show what was found about the votes, what it means, what to do, and a button that does it.
+def evaluation_badge(words: str = "Evaluation only, never used in training") -> None:
+    """Say that what follows rests on true labels."""
+    st.badge(words, icon=":material/lock:", color="orange")
+
+
+def finding(shown_finding: Finding, number: int, on_leave_out: Callable[[Sequence[str]], None]) -> None:
+    """Show a finding, its advice, and a button that follows it.
 
     The number tells findings of the same kind apart.
     """
-    warns = found.severity == "warning"
+    warns = shown_finding.severity == "warning"
     icon = ":orange[:material/warning:]" if warns else ":blue[:material/info:]"
     with st.container(
-        border=True, horizontal=True, vertical_alignment="center", gap="small", key=f"found_{found.kind}_{number}"
+        border=True,
+        horizontal=True,
+        vertical_alignment="center",
+        gap="small",
+        key=f"found_{shown_finding.kind}_{number}",
     ):
-        st.markdown(f"{icon} **{plain(found.title)}.** {plain(found.sentence)} {plain(found.advice)}")
-        if found.leave_out:
-            names = found.leave_out
+        st.markdown(
+            f"{icon} **{plain(shown_finding.title)}.** {plain(shown_finding.sentence)} {plain(shown_finding.advice)}"
+        )
+        if shown_finding.leave_out:
+            names = shown_finding.leave_out
             st.button(
                 f"Leave {plain(names[0])} out" if len(names) == 1 else f"Leave these {len(names)} out",
-                key=f"leave_out_{found.kind}_{number}",
+                key=f"leave_out_{shown_finding.kind}_{number}",
                 icon=":material/person_remove:",
                 on_click=on_leave_out,
                 args=(names,),
@@ -199,3 +258,25 @@ def plain_list(sentences: Sequence[str]) -> None:
     """Show sentences below each other, small."""
     for sentence in sentences:
         st.caption(plain(sentence))
+
+
+def with_data(title: str, question: str, icon: str, sentence: str) -> tuple[DeltaGenerator, datasets.Opened] | None:
+    """Show the head of a page; return badges and dataset.
+
+    Without a dataset the page says so in the middle, with a button that leads to one, and None is returned.
+
+    Parameters
+    ----------
+    title, question : str
+    icon, sentence : str
+        Of the empty page: what will be seen here.
+    """
+    badges = header(title, question)
+    opened = None
+    with errors.boundary():
+        opened = datasets.current()
+    complaint()
+    if opened is None:
+        empty_state(icon, "No data yet", sentence, "Bring data", "data")
+        return None
+    return badges, opened

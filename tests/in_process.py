@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pyarrow.csv
 
-from deem_core import tables
-from deem_core.control import Control
+from deem_core.files import tables
 from deem_core.runs import Dataset, Run, Workspace
-from deem_core.runs.desk import Desk
+from deem_core.runs.control import RunControl
 from deem_core.runs.job import Job
 from deem_core.runs.kinds import KINDS
+from deem_core.runs.status import Status
 from deem_core.votes import Votes
 
 QUICK = {"method": "deem", "updates": 10, "restarts": 2, "batch_size": 64, "device": "cpu", "random_state": 0}
@@ -22,10 +22,10 @@ QUICK = {"method": "deem", "updates": 10, "restarts": 2, "batch_size": 64, "devi
 def done(workspace: Workspace, kind: str, dataset: Dataset, config: Mapping[str, Any], title: str = "") -> Run:
     """Return a run of a kind with its real results."""
     run = workspace.new_run(kind, dataset, config, title=title)
-    desk = Desk(run)
-    desk.begin("cpu")
-    KINDS[kind](Job(workspace, run, desk, Control()))
-    desk.end("done")
+    status = Status(run)
+    status.begin("cpu")
+    KINDS[kind](Job(workspace, run, RunControl(status)))
+    status.end("done")
     return run
 
 

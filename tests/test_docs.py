@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from deem_core import cli, readers
-from deem_core.comparing import METHODS
-from deem_core.guidance import Kind
-from deem_core.runs.workspace import KINDS
+from deem_core.comparison import METHODS
+from deem_core.runs.kinds import KINDS
+from deem_core.training.guidance import Kind
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -46,8 +46,10 @@ def test_pages_have_the_snippets_and_commands_that_are_tested_here():
 
 
 @pytest.mark.parametrize("name", with_any(SNIPPETS))
-def test_python_snippets_run(name):
+def test_python_snippets_run(name, tmp_path, monkeypatch):
     known = {}  # later snippets of a page may use what earlier ones made
+    (tmp_path / "sample_data").symlink_to(ROOT / "sample_data")
+    monkeypatch.chdir(tmp_path)  # some write files
     for snippet in SNIPPETS[name]:
         exec(compile(snippet, name, "exec"), known)  # noqa: S102  # our own pages
 
@@ -169,3 +171,16 @@ def test_the_example_files_of_the_readme_read():
     examples = re.findall(r"<pre>\n(.*?)</pre>", TEXTS["README.md"], re.DOTALL)
     layouts = [readers.read(example.encode()).report.layout for example in examples]
     assert layouts == ["wide", "long", "soft"]
+
+
+def paths_in(text):
+    """Files and modules of the project that a page names, such as ``deem_core/model/config.py``."""
+    for name in re.findall(r"\b(?:deem_core|studio|pages|tests|benchmarks)(?:/[\w.-]+)+/?", text):
+        yield name.rstrip("/.")
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_files_that_pages_name_are_there(name):
+    for path in paths_in(TEXTS[name]):
+        module = (ROOT / path.rpartition(".")[0]).with_suffix(".py")  # of a function in it
+        assert (ROOT / path).exists() or module.exists(), path

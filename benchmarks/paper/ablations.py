@@ -9,7 +9,7 @@ from benchmarks.paper.data import Source, ampdata, mniste, tree
 from benchmarks.paper.drawing import grouped_points
 from benchmarks.paper.outcome import Outcome, Pivot, Table
 from benchmarks.paper.trained import trained, trained_row
-from deem_core.config import Shape, TrainConfig, resolve
+from deem_core.model.config import Shape, TrainConfig, resolve
 
 CHANGES: dict[str, tuple[Any, ...]] = {
     "n_layers": (0, 1, 2, 3),

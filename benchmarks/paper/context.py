@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import deem_core
 from deem_core import Votes
-from deem_core.files import plain_values, write_json
+from deem_core.files.atomic import write_json
+from deem_core.files.plain import to_plain
+from deem_core.votes.arrays import spread_rows
 
 CLOCK = "clock.json"
 RESULTS = Path(__file__).parent.parent / "results" / "paper"
@@ -79,7 +79,7 @@ class Context:
         limit = min(most or votes.n_rows, QUICK_ROWS if self.quick else votes.n_rows)
         if votes.n_rows <= limit:
             return votes
-        return votes.select_rows(np.unique(np.linspace(0, votes.n_rows - 1, limit).astype(np.intp)))
+        return votes.select_rows(spread_rows(votes.n_rows, limit))
 
     def unit(self, name: str, votes: Votes, settings: dict[str, Any], make: Callable[[], dict[str, Any]]) -> Any:
         """Return what ``make`` gives, from the store if these votes were treated so before.
@@ -88,15 +88,15 @@ class Context:
         is taken; who changes methods without a new version asks for everything again. Truth is part of the key because
         units hold scores.
         """
-        told = [votes.content_hash, plain_values(settings), deem_core.__version__]
+        told = [votes.content_hash, to_plain(settings), deem_core.__version__]
         digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
         file = self.folder / "cache" / f"{name}-{digest}.json"
         if file.exists() and not self.again:
             found = json.loads(file.read_text(encoding="utf-8"))
         else:
             begun = time.perf_counter()
-            made = plain_values(make())
-            found = {"unit_seconds": time.perf_counter() - begun, "settings": plain_values(settings), "result": made}
+            made = to_plain(make())
+            found = {"unit_seconds": time.perf_counter() - begun, "settings": to_plain(settings), "result": made}
             file.parent.mkdir(parents=True, exist_ok=True)
             write_json(found, file)
             if not self.quick:

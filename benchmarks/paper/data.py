@@ -19,9 +19,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.bench_accuracy import load
 from benchmarks.paper.context import Context
-from deem_core import Votes, read_votes, simulate
+from deem_core import Votes, read_votes, simulation
 from deem_core.diagnostics.confusion import real_confusion
-from deem_core.simulate import Ensemble
+from deem_core.simulation import Ensemble
 
 SAMPLES = Path(__file__).parent.parent.parent / "sample_data"
 COPIES = 5  # of each of the three classifiers behind MnistE (paper, Datasets appendix)
@@ -90,7 +90,7 @@ def stored_soft(name: str) -> Votes | None:
 
 def tree(context: Context, seed: int) -> Source:
     """Return a draw of Tree3K."""
-    votes = simulate.make("tree", context.rows(DRAWN_ROWS), seed).votes
+    votes = simulation.make("tree", context.rows(DRAWN_ROWS), seed).votes
     return Source(f"tree3k-{seed}", votes, f"draw {seed} of the paper's Tree3K recipe", "tree3k")
 
 
@@ -100,7 +100,7 @@ def ampdata(context: Context) -> Source:
     if kept is not None:
         experts = {kept.learners[-1]: (0, 1)}
         return Source("ampdata", context.trim(kept), "AmpData under DEEM_DATA", "ampdata", experts)
-    made = simulate.make("ampdata", context.rows(DRAWN_ROWS), 0)
+    made = simulation.make("ampdata", context.rows(DRAWN_ROWS), 0)
     return Source("ampdata-0", made.votes, "draw 0 of the paper's AmpData recipe", "ampdata", made.experts)
 
 
@@ -115,7 +115,7 @@ def mniste(context: Context, most: int | None = None) -> Source:
 
 def with_oracles(base: Source, name: str, experts: Mapping[str | int, Sequence[int]], paper: str) -> Source:
     """Return MnistE with a further tenth of noise and some learners made oracles (paper, MoE appendix)."""
-    made = simulate.with_experts(_ensemble(base.votes), experts, rng=np.random.default_rng(0))
+    made = simulation.with_experts(_ensemble(base.votes), experts, rng=np.random.default_rng(0))
     about = f"{base.about}, a further tenth of every learner's votes randomised, then oracles on some classes"
     return Source(name, made.votes, about, paper if base.paper else "", made.experts)
 
@@ -166,15 +166,15 @@ def gesture(context: Context) -> Source:
         return Source("uci_gesture", context.trim(kept), about, "gesture")
     skills = np.linspace(0.5, 0.7, 11).tolist()
     rng = np.random.default_rng(0)
-    made = simulate.families(context.rows(DRAWN_ROWS), rng=rng, n_classes=5, accuracies=skills)
+    made = simulation.families(context.rows(DRAWN_ROWS), rng=rng, n_classes=5, accuracies=skills)
     return Source("families11", made.votes, "eleven simulated learners, because DEEM_DATA holds no uci_gesture")
 
 
 def hundred(context: Context) -> Source:
     """Return a set extended to 100 learners: 8 noisy variations of each of eleven, and 12 that guess."""
     base, rng = gesture(context), np.random.default_rng(0)
-    copied = simulate.copies_with_noise(_ensemble(base.votes), 8, rng=rng)
-    made = simulate.random_learners(copied, 100 - copied.votes.n_learners, rng=rng, hint=0.0)
+    copied = simulation.copies_with_noise(_ensemble(base.votes), 8, rng=rng)
+    made = simulation.random_learners(copied, 100 - copied.votes.n_learners, rng=rng, hint=0.0)
     return replace(base, name=f"{base.name}100", votes=made.votes, about=f"{base.about}; extended to 100 learners")
 
 
@@ -184,7 +184,7 @@ def imagenet(context: Context) -> Source:
     if kept is not None:
         return Source("imagenetlike", kept, "simulated set of ImageNet's shape under DEEM_DATA, no real predictions")
     K, skills = 40 if context.quick else 1000, (0.82, 0.835, 0.845, 0.86, 0.865)  # before filtering (paper: 82–88 %)
-    made = simulate.families(context.rows(20_000), rng=np.random.default_rng(0), n_classes=K, accuracies=skills).votes
+    made = simulation.families(context.rows(20_000), rng=np.random.default_rng(0), n_classes=K, accuracies=skills).votes
     votes = made.select_rows(~made.unanimous)
     return Source("imagenet-draw", votes, f"five simulated learners of {K} classes, unanimous rows left out")
 
@@ -221,4 +221,4 @@ def _digits() -> Votes:
         warnings.simplefilter("ignore", ConvergenceWarning)  # the paper stops at 100 iterations
         codes = np.stack([learner.fit(own, own_truth).predict(pixels) for learner in learners.values()], axis=1)
     votes = Votes(codes.astype(np.int32), np.arange(10), tuple(learners), truth=digits.target.astype(np.int32))
-    return simulate.copies_with_noise(_ensemble(votes), COPIES, rng=np.random.default_rng(0)).votes
+    return simulation.copies_with_noise(_ensemble(votes), COPIES, rng=np.random.default_rng(0)).votes

@@ -11,7 +11,7 @@ from benchmarks.paper.context import Context
 from benchmarks.paper.data import Source, mniste
 from benchmarks.paper.outcome import Outcome, Table, joined, mean, spread
 from deem_core import DEEM
-from deem_core.diagnostics.dependence import dependence
+from deem_core.diagnostics.disentanglement import dependence
 from deem_core.figures import dependence_grid, dependence_summary
 
 LAYERS = ("input", "after layer 1", "after layer 2")

@@ -15,9 +15,9 @@ from benchmarks.paper.findings import places
 from benchmarks.paper.methods import DS_RULE, accuracy_on, method_row, method_units, title
 from benchmarks.paper.outcome import Outcome, Pivot, Table, joined, mean, spread
 from deem_core import DEEM
-from deem_core.describe import describe
-from deem_core.diagnostics.importance import importance
+from deem_core.diagnostics.influence import importance
 from deem_core.figures import influence_panels
+from deem_core.votes.describe import describe
 
 HOWS = ("permuted", "withheld")
 RUNS = 3

@@ -10,9 +10,9 @@ from benchmarks.paper.data import Source, ampdata, gesture, tree
 from benchmarks.paper.outcome import Outcome, Table
 from benchmarks.paper.trained import trained, trained_row
 from deem_core import sweep
-from deem_core.config import Shape
 from deem_core.figures import curves_of_sweep, energy_panels
-from deem_core.sweeping import Sweep, default_rates
+from deem_core.model.config import Shape
+from deem_core.training.sweep import Sweep, default_rates
 
 SMOOTHING = 0.7
 

@@ -11,7 +11,7 @@ from benchmarks.paper.drawing import grouped_points
 from benchmarks.paper.findings import places
 from benchmarks.paper.methods import method_row, reference_rows, title
 from benchmarks.paper.outcome import Outcome, Table
-from deem_core.config import Shape, TrainConfig, resolve
+from deem_core.model.config import Shape, TrainConfig, resolve
 
 RUNS = 1  # two restarts of a thousand classes train for about ten minutes on two cores
 TRAINING = {"restarts": 2}

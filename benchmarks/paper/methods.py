@@ -15,12 +15,12 @@ from benchmarks.paper.context import Context
 from benchmarks.paper.data import Source
 from benchmarks.paper.outcome import joined, mean, spread
 from deem_core import DEEM, IRBM, Votes
-from deem_core.comparing import aggregate, entry
-from deem_core.control import Stopped
-from deem_core.describe import describe
+from deem_core.comparison import aggregate, entry
+from deem_core.control import Stopped, StopWhen
 from deem_core.errors import DeemError
-from deem_core.memory import peak_bytes
+from deem_core.readers.notes import peak_bytes
 from deem_core.votes import NO_VOTE
+from deem_core.votes.describe import describe
 
 REFERENCES = {"best": "BestClf", "average": "AvgClf"}
 METHODS = ("mv", "lsml", "ds", "ebcc", "hlm", "la2", "flyingsquid", "dnn_sto", "dnn_det", "irbm", "irbm_cd", "deem")
@@ -130,7 +130,9 @@ def run_method(votes: Votes, asked: dict[str, Any]) -> dict[str, Any]:
             fallback = model.fallback_
         else:
             rng = np.random.default_rng(asked["seed"])
-            found = aggregate(asked["method"], bare, rng, stop=lambda: time.perf_counter() - begun > asked["budget"])
+            found = aggregate(
+                asked["method"], bare, rng, control=StopWhen(lambda: time.perf_counter() - begun > asked["budget"])
+            )
             labels, cut = found.posterior.argmax(axis=1), found.cut
     except Stopped:
         why_not = f"Has no answer before its end, which is more than {asked['budget']:g} s away."

@@ -9,12 +9,12 @@ import numpy as np
 from benchmarks.paper.context import Context
 from benchmarks.paper.drawing import grouped_points
 from benchmarks.paper.outcome import Outcome, Pivot, Table, joined, mean, spread
-from deem_core import IRBM, simulate
-from deem_core.comparing import aggregate
+from deem_core import IRBM, simulation
+from deem_core.comparison import aggregate
 from deem_core.diagnostics.confusion import Confusion, Recovery, exact_confusion, recovery
 from deem_core.diagnostics.reliability import correlation
 from deem_core.figures import correlation_heatmap, recovery_scatter
-from deem_core.simulate import Ensemble
+from deem_core.simulation import Ensemble
 
 SIZES, QUICK_SIZES = (1_000, 10_000, 100_000), (200, 300, 400)
 WAYS = {"irbm": "iRBM, exact", "irbm_cd": "iRBM, sampled", "ds": "Dawid-Skene"}
@@ -26,7 +26,7 @@ def run(context: Context) -> Outcome:
     figures: dict[str, Any] = {}
     sizes = QUICK_SIZES if context.quick else SIZES
     for n in sizes:
-        draws = [(seed, simulate.make("condind", n, seed)) for seed in context.seeds()]
+        draws = [(seed, simulation.make("condind", n, seed)) for seed in context.seeds()]
         for way, title in WAYS.items():
             units = [_unit(context, made, way, seed) for seed, made in draws]
             rows.append(_row(n, title, units))
@@ -35,7 +35,7 @@ def run(context: Context) -> Outcome:
     figures["Recovery over rows"] = grouped_points(
         rows, "rows", "psi error", "psi error sd", group="method", title="largest error in ψ", log=True
     )
-    figures["Correlation of learners and predictions"] = _heatmap(simulate.make("condind", sizes[1], 0))
+    figures["Correlation of learners and predictions"] = _heatmap(simulation.make("condind", sizes[1], 0))
     pivot = Pivot("Largest error in ψ, mean ± sd over draws", "method", "rows", "psi error", "psi error sd")
     notes = [
         "CondInd: 15 learners, 3 classes, 4 learners good and 11 guessing; a fresh draw of parameters for every seed.",
@@ -108,5 +108,5 @@ def _scatters(made: Ensemble, unit: dict[str, Any], title: str) -> dict[str, Any
 
 def _heatmap(made: Ensemble) -> Any:
     bare = made.votes.without_truth()
-    told = correlation(bare, IRBM().fit(bare).fuse_codes(bare.codes))
+    told = correlation(IRBM().fit(bare).fuse(bare))
     return correlation_heatmap(told.matrix, told.names, order=told.order)

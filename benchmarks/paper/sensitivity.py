@@ -12,7 +12,7 @@ from benchmarks.paper.drawing import cells
 from benchmarks.paper.outcome import Outcome, Table, mean
 from benchmarks.paper.trained import trained, trained_row
 from deem_core import Votes
-from deem_core.simulate.ensemble import draw_votes
+from deem_core.simulation.ensemble import draw_votes
 
 STEPS, QUICK_STEPS = (0, 3, 6, 9, 12), (0, 3)
 MOST_ROWS = 10_000

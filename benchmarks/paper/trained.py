@@ -11,8 +11,8 @@ from benchmarks.paper.context import Context
 from benchmarks.paper.data import Source
 from benchmarks.paper.outcome import joined, mean, spread
 from deem_core import DEEM
-from deem_core.describe import accuracy
 from deem_core.errors import DeemError
+from deem_core.votes.describe import accuracy
 
 
 def trained(context: Context, source: Source, seed: int, **settings: Any) -> Any:

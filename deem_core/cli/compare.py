@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deem_core.cli.options import add_command, add_reading_options, check_outputs, read_file
-from deem_core.cli.text import megabytes, percent, size, table
+from deem_core.cli.terminal import Bar, table
 from deem_core.errors import InputError
-from deem_core.files import write_json
+from deem_core.files.atomic import write_json
+from deem_core.methods.registry import BUDGET
+from deem_core.text import percent, size
 
 if TYPE_CHECKING:
-    from deem_core.comparing import Comparison, MethodProgress, MethodResult
-
-BUDGET = 120.0
+    from deem_core.comparison import Comparison, MethodResult
 
 
 def add(commands: Any) -> None:
@@ -38,14 +37,18 @@ def add(commands: Any) -> None:
     compare.add_argument("--expert-classes", metavar="X,Y", help="also score these true classes apart from the rest")
     compare.add_argument("--seeds", metavar="N", type=int, default=5, help="runs of each random method (default 5)")
     compare.add_argument(
-        "--budget", metavar="SECONDS", type=float, default=BUDGET, help="time for each method in seconds (default 120)"
+        "--budget",
+        metavar="SECONDS",
+        type=float,
+        default=BUDGET,
+        help=f"time for each method in seconds (default {BUDGET:g})",
     )
     compare.add_argument("--seed", metavar="S", type=int, default=0, help="same seed, same labels (default 0)")
     compare.add_argument("--json", metavar="OUT", help="also write everything as JSON")
 
 
 def _compare(options: argparse.Namespace) -> None:
-    from deem_core.comparing import compare, entry  # noqa: PLC0415  # only those who compare wait for the imports
+    from deem_core.comparison import compare, entry  # noqa: PLC0415  # only those who compare wait for the imports
 
     check_outputs([options.json], inputs=[options.file, options.truth_file])
     names = _listed(options.methods)
@@ -54,8 +57,7 @@ def _compare(options: argparse.Namespace) -> None:
     if options.seed < 0:
         raise InputError(f"The seed is {options.seed}; it must be 0 or more.")
     votes = read_file(options).votes
-    bar = _Line()
-    try:
+    with Bar() as bar:
         found = compare(
             votes,
             names,
@@ -63,11 +65,9 @@ def _compare(options: argparse.Namespace) -> None:
             expert_classes=_listed(options.expert_classes),
             budget=options.budget,
             random_state=options.seed,
-            watch=bar,
+            control=bar,
         )
-    finally:
-        bar.clear()
-    print(f"{Path(options.file).name}: {size(votes)}, {sum(method.ran for method in found.methods)} methods.")
+    print(f"{Path(options.file).name}: {votes.dimensions}, {sum(method.ran for method in found.methods)} methods.")
     for line in report(found):
         print(line)
     if options.json:
@@ -83,7 +83,7 @@ def _listed(text: str | None) -> list[str]:
 
 def report(found: Comparison) -> Iterable[str]:
     """Yield the ranked table, the agreement matrix, notes and the conclusion."""
-    from deem_core.comparing import conclusion  # noqa: PLC0415
+    from deem_core.comparison import conclusion  # noqa: PLC0415
 
     ranked = found.ranked()
     if ranked:
@@ -91,7 +91,7 @@ def report(found: Comparison) -> Iterable[str]:
         yield from table(*_scores(found, ranked) if found.n_truth else _shares(found, ranked), total=len(ranked))
     if found.n_truth and found.best_learner is not None:
         best, average = found.best_learner_accuracy, found.average_learner_accuracy
-        yield f"  best single learner {found.best_learner} {_share(best)}, average learner {_share(average)}"
+        yield f"  best single learner {found.best_learner} {percent(best)}, average learner {percent(average)}"
     if len(ranked) > 1:
         yield ""
         yield f"Same label, % of rows ({found.n_disputed:,} rows disputed)"
@@ -113,9 +113,9 @@ def _scores(found: Comparison, ranked: Sequence[MethodResult]) -> tuple[list[str
     for method in ranked:
         low, high = method.intervals["accuracy"]
         spread = f"{100 * method.std['accuracy']:.2f}" if method.std else ""
-        row = [method.name, _share(method.accuracy), f"{100 * low:.1f}–{100 * high:.1f}", spread]
-        row += [_share(method.balanced_accuracy), _share(method.macro_f1)]
-        row += [_share(method.expert_accuracy), _share(method.rest_accuracy)] if experts else []
+        row = [method.name, percent(method.accuracy), f"{100 * low:.1f}–{100 * high:.1f}", spread]
+        row += [percent(method.balanced_accuracy), percent(method.macro_f1)]
+        row += [percent(method.expert_accuracy), percent(method.rest_accuracy)] if experts else []
         rows.append([*row, *_cost(method)])
     return [*header, "s", "memory"], rows
 
@@ -124,14 +124,14 @@ def _shares(found: Comparison, ranked: Sequence[MethodResult]) -> tuple[list[str
     shown = found.classes[: min(found.n_classes, 5)]
     rows = []
     for method in ranked:
-        shares = [_share(share) for share in (method.shares or [])[: len(shown)]]
-        rows.append([method.name, *shares, _share(method.stability), *_cost(method)])
+        shares = [percent(share) for share in (method.shares or [])[: len(shown)]]
+        rows.append([method.name, *shares, percent(method.stability), *_cost(method)])
     return ["method", *(f"says {label}" for label in shown), "seeds agree", "s", "memory"], rows
 
 
 def _cost(method: MethodResult) -> list[str]:
     seconds = "" if method.seconds is None else f"{method.seconds:.2f}"
-    return [seconds, "" if method.memory_bytes is None else f"+{megabytes(method.memory_bytes)}"]
+    return [seconds, "" if method.memory_bytes is None else f"+{size(method.memory_bytes)}"]
 
 
 def _matrix(found: Comparison, names: Sequence[str]) -> tuple[list[str], list[list[str]]]:
@@ -139,26 +139,3 @@ def _matrix(found: Comparison, names: Sequence[str]) -> tuple[list[str], list[li
     matrix = found.agreement.matrix
     rows = [[a, *(f"{100 * matrix[place[a]][place[b]]:.0f}" for b in names)] for a in names]
     return ["", *(name[:6] for name in names)], rows
-
-
-def _share(share: float | None) -> str:
-    return percent(float("nan") if share is None else share)
-
-
-class _Line:
-    """One line of progress on a terminal, nothing elsewhere."""
-
-    def __init__(self) -> None:
-        self.shown = sys.stderr.isatty()
-
-    def __call__(self, progress: MethodProgress) -> None:
-        """Say which method is at work."""
-        if self.shown:
-            seed = f", run {progress.seed + 1} of {progress.seeds}" if progress.seeds > 1 else ""
-            text = f"  {progress.at + 1} of {progress.total}: {progress.title}{seed}"
-            print(f"\r{text:<70}", end="", file=sys.stderr, flush=True)
-
-    def clear(self) -> None:
-        """Take the line away."""
-        if self.shown:
-            print(f"\r{'':<70}\r", end="", file=sys.stderr, flush=True)

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from deem_core.cli.options import add_command, add_reading_options, check_outputs, read_file
-from deem_core.cli.text import megabytes, percent, shortened, size, table, two_columns
-from deem_core.describe import Facts, describe
-from deem_core.files import write_json
+from deem_core.cli.terminal import shortened, table, two_columns
+from deem_core.files.atomic import write_json
 from deem_core.readers import Reading
+from deem_core.text import percent, size
 from deem_core.votes import Votes
+from deem_core.votes.describe import Facts, describe
 
 ROWS_SHOWN = 20
 """Lines of a table of learners or classes before the rest is summed up."""
@@ -48,7 +49,7 @@ def _describe(options: argparse.Namespace) -> None:
 
 def _description(reading: Reading, facts: Facts) -> Iterable[str]:
     votes, report = reading.votes, reading.report
-    yield f"{reading.source.name}: {size(votes)}, {report.layout} layout"
+    yield f"{reading.source.name}: {votes.dimensions}, {report.layout} layout"
     for kind, title in (
         ("understood", "Understood"),
         ("changed", "Changed"),
@@ -77,7 +78,7 @@ def _facts_lines(votes: Votes, facts: Facts, held: int, peak: int | None) -> lis
         ("rows without a vote", f"{facts.n_silent:,}"),
         ("constant learners", shortened(facts.constant_learners)),
         ("identical learners", shortened([" = ".join(group) for group in facts.identical_learners])),
-        ("memory", f"{megabytes(held)} held" + (f", process peak {megabytes(peak)}" if peak else "")),
+        ("memory", f"{size(held)} held" + (f", process peak {size(peak)}" if peak else "")),
     ]
     if facts.majority_accuracy is not None:
         known = f"truth known for {facts.n_truth:,} rows; evaluation only"

@@ -5,33 +5,38 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deem_core import export, tables
-from deem_core.cli.options import add_command, add_reading_options, check_outputs, read_file
-from deem_core.cli.progress import TrainingBar
-from deem_core.cli.text import percent, size
-from deem_core.cli.training import add_training_options, training_settings
-from deem_core.comparing import registry
-from deem_core.comparing.registry import METHODS
-from deem_core.describe import accuracy
-from deem_core.diagnostics.confidence import confidence, fused_codes, needs_review
+from deem_core.answers.answer import Answer
+from deem_core.answers.export import write_fused
+from deem_core.cli.options import (
+    add_command,
+    add_reading_options,
+    add_training_options,
+    check_outputs,
+    read_file,
+    training_settings,
+)
+from deem_core.cli.terminal import Bar
+from deem_core.comparison.evaluation import Evaluation, evaluate
 from deem_core.errors import InputError
-from deem_core.files import write_json
-from deem_core.fused import in_terms_of
+from deem_core.estimators.summary import TrainingSummary
+from deem_core.estimators.verbs import load, train
+from deem_core.files import tables
+from deem_core.files.atomic import write_json
+from deem_core.methods import dawid_skene, pools, registry
+from deem_core.methods.registry import METHODS, TRAINED
 from deem_core.readers import Reading
+from deem_core.text import percent
+from deem_core.typing import Codes
 from deem_core.votes import Votes
+from deem_core.votes.describe import accuracy
 
 if TYPE_CHECKING:  # torch takes a second to import: only those who train wait for it
-    from deem_core.estimator import DEEM
-
-TRAINED = ("deem", "irbm", "irbm_cd")
-"""Methods whose model can be saved; all others of the registry are asked once."""
+    from deem_core.estimators.deem import DEEM
 
 
 def add(commands: Any) -> None:
@@ -57,6 +62,7 @@ def add(commands: Any) -> None:
     )
     _add_export_options(fuse)
     add_training_options(fuse)
+    _add_json(fuse)
     train = add_command(
         commands,
         "train",
@@ -70,6 +76,7 @@ def add(commands: Any) -> None:
     train.add_argument("-o", "--output", metavar="MODEL", required=True, help="where to save the model (.safetensors)")
     train.add_argument("--method", choices=list(TRAINED), default="deem", help="which model (default: deem)")
     add_training_options(train)
+    _add_json(train)
     apply = add_command(
         commands,
         "apply",
@@ -84,6 +91,10 @@ def add(commands: Any) -> None:
     apply.add_argument("-o", "--output", metavar="FUSED", required=True, help="CSV, TSV, .csv.gz or Parquet by suffix")
     _add_export_options(apply)
     apply.add_argument("--json", metavar="OUT", help="also write the result as JSON")
+
+
+def _add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", metavar="OUT", help="also write settings, restarts, warnings and result as JSON")
 
 
 def _add_export_options(parser: argparse.ArgumentParser) -> None:
@@ -115,16 +126,21 @@ def _fuse(options: argparse.Namespace) -> None:
     _check_export(options)
     check_outputs([options.output, options.json], inputs=[options.file, options.truth_file])
     reading = read_file(options)
-    begun = time.perf_counter()
+    start = time.perf_counter()
     if options.method in TRAINED:
         model = _fitted(options, reading.votes)
-        posterior = model.fuse_codes(reading.votes.codes)
-        said, result = _story(model), _result_of(model)
+        answer = model.fuse(reading.votes)
+        sentences, result = _story(model.summary_), _result(model.summary_)
     else:
-        posterior, said, result = _aggregate(options.method, reading.votes, training_settings(options)["random_state"])
-    seconds = time.perf_counter() - begun
-    _write(reading, posterior, options)
-    _report(reading, posterior, options, [*said], {**result, "seconds": seconds})
+        seed = training_settings(options)["random_state"]
+        aggregate = registry.aggregate(options.method, reading.votes, np.random.default_rng(seed))
+        answer = Answer(reading.votes, aggregate.posterior, notes=aggregate.notes, method=options.method)
+        sentences = list(answer.notes)
+        settings = {"iterations": {"value": aggregate.iterations, "reason": "the method's own stop rule"}}
+        result = {"settings": settings, "restarts": [], "warnings": sentences}
+    seconds = time.perf_counter() - start
+    _write(reading, answer, options)
+    _report(answer, options, sentences, {**result, "seconds": seconds})
 
 
 def _train(options: argparse.Namespace) -> None:
@@ -132,147 +148,136 @@ def _train(options: argparse.Namespace) -> None:
     reading = read_file(options)
     model = _fitted(options, reading.votes)
     model.save(options.output)
-    posterior = model.fuse_codes(reading.votes.codes)
-    _report(reading, posterior, options, _story(model), {**_result_of(model), "seconds": model.seconds_})
+    summary = model.summary_
+    _report(model.fuse(reading.votes), options, _story(summary), {**_result(summary), "seconds": summary.seconds})
 
 
 def _apply(options: argparse.Namespace) -> None:
-    from deem_core.estimator import DEEM, IRBM  # noqa: PLC0415  # see TYPE_CHECKING above
-    from deem_core.storage import load  # noqa: PLC0415
-
     _check_export(options)
     check_outputs([options.output, options.json], inputs=[options.model, options.file, options.truth_file])
-    model: DEEM = load(options.model, {"DEEM": DEEM, "IRBM": IRBM})
+    model = load(options.model)
     reading = read_file(options, [str(label) for label in model.classes_.tolist()])
-    votes, sentences = in_terms_of(model, reading.votes)
-    posterior = model.fuse_codes(votes.codes)
-    reading = replace(reading, votes=votes)
-    _write(reading, posterior, options)
-    said = [f"The model was trained on {model.n_rows_:,} rows.", *sentences]
+    recoded = model.transform(reading.votes)
+    answer, differences = model.fuse(recoded), recoded.sentences()
+    _write(reading, answer, options)
+    sentences = [f"The model was trained on {model.n_rows_:,} rows.", *differences]
     options.method = "apply"
-    _report(reading, posterior, options, said, {"warnings": sentences, "settings": {}, "restarts": []})
+    _report(answer, options, sentences, {"warnings": differences, "settings": {}, "restarts": []})
 
 
 def _fitted(options: argparse.Namespace, votes: Votes) -> DEEM:
-    from deem_core.runs.train_kind import make_model  # noqa: PLC0415  # a run and a command make the same model
-
-    settings = training_settings(options)
-    model = make_model({"method": options.method, **settings}, settings["random_state"])
-    with TrainingBar() as bar:
-        model.fit(votes, watch=bar, control=bar)
-    return model
-
-
-def _aggregate(method: str, votes: Votes, seed: int) -> tuple[NDArray[np.float64], list[str], dict[str, Any]]:
-    found = registry.aggregate(method, votes, np.random.default_rng(seed))
-    settings = {"iterations": {"value": found.iterations, "reason": "the method's own stop rule"}}
-    return found.posterior, list(found.notes), {"settings": settings, "restarts": [], "warnings": list(found.notes)}
+    with Bar() as bar:
+        return train(votes, options.method, control=bar, **training_settings(options))
 
 
 # ---------------------------------------------------------------------- words and files
 
 
 def _check_export(options: argparse.Namespace) -> None:
-    """Refuse, before any work is done, a fused file that cannot be written."""
+    """Refuse a fused file that cannot be written, before any work."""
     tables.check_name(options.output)
     if options.blank and options.review_below is None:
         raise InputError("--blank leaves doubtful labels empty: say below which confidence with --review-below.")
 
 
-def _write(reading: Reading, posterior: NDArray[np.float64], options: argparse.Namespace) -> None:
-    table = export.fused_table(reading, posterior, review_below=options.review_below, blank=options.blank)
-    export.write(table, options.output, spreadsheet_safe=not options.unsafe)
-
-
-def _to_review(votes: Votes, posterior: NDArray[np.float64], options: argparse.Namespace) -> int:
-    """Return how many rows the fused file marks for review."""
-    below = getattr(options, "review_below", None)  # train writes no such file
-    if below is None:
-        return int(needs_review(votes, posterior).sum())
-    low = (confidence(posterior) < below) & (votes.votes_per_row > 0)
-    return int((needs_review(votes, posterior, share=0.0) | low).sum())
-
-
-def _story(model: DEEM) -> list[str]:
-    """Return what training did, in a few readable lines."""
-    settings = {name: item["value"] for name, item in model.settings_.items()}
-    if not model.restarts_:
-        how = f"Fitted the iRBM exactly in {settings['iterations']} iterations, {model.seconds_:.1f} s."
-        return [how, *model.warnings_]
-    kept = sum(restart["kept"] for restart in model.restarts_)
-    layers = f"{settings['n_layers']} layer{'s' if settings['n_layers'] != 1 else ''}"
-    how = (
-        f"Trained {len(model.restarts_)} restarts on {model.device_} in {model.seconds_:.1f} s and kept {kept}: "
-        f"{layers} ({model.settings_['n_layers']['reason']}), learning rate {settings['learning_rate']:g}"
-        f"{_chosen(model)}, {settings['updates']:,} updates."
+def _write(reading: Reading, answer: Answer, options: argparse.Namespace) -> None:
+    write_fused(
+        reading,
+        answer,
+        options.output,
+        spreadsheet_safe=not options.unsafe,
+        review_below=options.review_below,
+        blank=options.blank,
     )
-    return [how, *(model.near_copies_.sentences or ["No near-copies among the learners."]), *model.warnings_]
 
 
-def _chosen(model: DEEM) -> str:
-    """Return why the learning rate is what it is, where a sweep was asked."""
-    return "" if model.sweep_ is None else f" ({model.settings_['learning_rate']['reason'].rstrip('.')})"
+def _story(summary: TrainingSummary) -> list[str]:
+    """Say what training did, in a few readable lines."""
+    values = summary.setting_values
+    if not summary.restarts:
+        how = f"Fitted the iRBM exactly in {values['iterations']} iterations, {summary.seconds:.1f} s."
+        return [how, *summary.warnings]
+    layers = f"{values['n_layers']} layer{'s' if values['n_layers'] != 1 else ''}"
+    choice = "" if summary.sweep is None else f" ({summary.settings['learning_rate'].reason.rstrip('.')})"
+    how = (
+        f"Trained {len(summary.restarts)} restarts on {summary.device} in {summary.seconds:.1f} s and kept "
+        f"{len(summary.kept_restarts)}: {layers} ({summary.settings['n_layers'].reason}), learning rate "
+        f"{values['learning_rate']:g}{choice}, {values['updates']:,} updates."
+    )
+    return [how, *(summary.near_copies or ["No near-copies among the learners."]), *summary.warnings]
 
 
-def _result_of(model: DEEM) -> dict[str, Any]:
-    return {
-        "settings": model.settings_,
-        "restarts": model.restarts_,
-        "warnings": model.warnings_,
-        "near_copies": list(model.near_copies_.sentences),
-        "device": model.device_,
-        **({} if model.sweep_ is None else {"sweep": model.sweep_.to_dict()}),
-    }
+def _result(summary: TrainingSummary) -> dict[str, Any]:
+    """Return what the JSON of a command tells of a training."""
+    plain = summary.to_dict()
+    names = ["settings", "restarts", "warnings", "near_copies", "device"]
+    return {name: plain[name] for name in (names if summary.sweep is None else [*names, "sweep"])}
 
 
-def _report(
-    reading: Reading,
-    posterior: NDArray[np.float64],
-    options: argparse.Namespace,
-    said: Sequence[str],
-    result: dict[str, Any],
-) -> None:
-    votes = reading.votes
-    fused = fused_codes(votes, posterior)
-    differs = int(((fused != votes.majority_vote.codes) & (fused >= 0)).sum())
-    print(f"{Path(options.file).name}: {size(votes)}, fused by {options.method}.")
-    for sentence in said:
+def _report(answer: Answer, options: argparse.Namespace, sentences: Sequence[str], result: dict[str, Any]) -> None:
+    votes, summary = answer.votes, answer.summary()
+    print(f"{Path(options.file).name}: {votes.dimensions}, fused by {options.method}.")
+    for sentence in sentences:
         print(sentence)
-    review = _to_review(votes, posterior, options)
-    said_last = f"{differs:,} labels differ from the majority vote; {review:,} rows are worth a look."
+    beside, labelled = _beside(votes), ~answer.silent
     content = {
         "method": options.method,
         "n_rows": votes.n_rows,
         "n_learners": votes.n_learners,
         "n_classes": votes.n_classes,
         **result,
+        "agreement": {name: float((codes == answer.codes)[labelled].mean()) for name, codes in beside.items()},
     }
-    beside = _beside(votes)
-    content["agreement"] = {name: float((codes == fused)[fused >= 0].mean()) for name, codes in beside.items()}
-    if votes.truth is None:
+    evaluation = evaluate(answer, beside["dawid skene"])
+    if evaluation is None:
         agreements = ", ".join(f"{name} {percent(share)}" for name, share in content["agreement"].items())
         print(f"The same label as: {agreements}. Without truth nobody can say who is right.")
     else:
-        rates = {name: accuracy(codes, votes.truth) for name, codes in beside.items()}
-        right = accuracy(fused, votes.truth)
-        content |= {"accuracy": right, **{f"{name.replace(' ', '_')}_accuracy": rate for name, rate in rates.items()}}
-        others = ", ".join(f"{name} {percent(rate)}" for name, rate in rates.items())
-        print(f"Right: {options.method} {percent(right)}, {others} (evaluation only, never used in training).")
+        content |= _scores(votes, beside, evaluation)
+        print(_evaluation_line(options.method, content, beside, evaluation))
     if options.json:
         write_json(content, options.json)
-    print(f"{said_last} Written: {options.output}")
+    review = int(answer.review_rows(getattr(options, "review_below", None)).sum())  # train writes no fused file
+    print(
+        f"{summary.changed:,} labels differ from the majority vote; {review:,} rows are worth a look. "
+        f"Written: {options.output}"
+    )
 
 
-def _beside(votes: Votes) -> dict[str, NDArray[np.int32]]:
-    """Return the labels of simpler methods, to see what fusing changed: majority vote, Dawid-Skene, pools."""
-    from deem_core.baselines import dawid_skene, pools  # noqa: PLC0415
+def _scores(votes: Votes, beside: dict[str, Codes], evaluation: Evaluation) -> dict[str, Any]:
+    """Return the accuracies of all methods, and the evaluation in full."""
+    assert votes.truth is not None  # noqa: S101  # or there were no evaluation
+    rates = {f"{name.replace(' ', '_')}_accuracy": accuracy(codes, votes.truth) for name, codes in beside.items()}
+    return {"accuracy": evaluation.accuracy, **rates, "evaluation": evaluation.to_dict()}
 
+
+def _evaluation_line(method: str, content: dict[str, Any], beside: dict[str, Codes], evaluation: Evaluation) -> str:
+    """Say who is right how often, with the intervals that are known."""
+    intervals = {score.name: score.accuracy_interval for score in evaluation.methods}
+
+    def share(rate: float, interval: tuple[float, float] | None) -> str:
+        between = "" if interval is None else f" ({100 * interval[0]:.1f} to {100 * interval[1]:.1f})"
+        return f"{percent(rate)}{between}"
+
+    others = ", ".join(
+        f"{name} {share(content[f'{key}_accuracy'], intervals.get(key))}"
+        for name, key in ((name, name.replace(" ", "_")) for name in beside)
+    )
+    own = share(evaluation.accuracy, intervals["fused"])
+    return f"Right, with 95 % intervals: {method} {own}, {others}. Evaluation only, never used in training."
+
+
+def _beside(votes: Votes) -> dict[str, Codes]:
+    """Return the labels of simpler methods, to see what fusing changed.
+
+    Majority vote, Dawid-Skene, pools.
+    """
     rng = np.random.default_rng(0)
-    found = {
+    labels = {
         "majority vote": votes.majority_vote.codes,
         "dawid skene": dawid_skene.aggregate(votes, rng).codes,
     }
     if votes.soft is not None:
         for pool in (pools.mean_prob, pools.geo_pool, pools.log_pool):
-            found[pool.__name__.replace("_", " ")] = pool(votes, rng).codes
-    return found
+            labels[pool.__name__.replace("_", " ")] = pool(votes, rng).codes
+    return labels

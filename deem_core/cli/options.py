@@ -1,16 +1,21 @@
-"""What commands share: their parser, the options for reading votes, and the check of output names."""
+"""Options that commands share: reading, training, outputs."""
 
 from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import Field, fields
 from typing import Any, NoReturn
 
 from deem_core import readers
 from deem_core.errors import InputError
-from deem_core.files import check_target
+from deem_core.files.atomic import check_target
+from deem_core.model.config import AUTO, TrainConfig, flag_of, setting_types
 from deem_core.readers import Reading
+
+SEED = 0
+"""The seed where none is given: the same command gives the same labels."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -34,7 +39,7 @@ def add_command(commands: Any, name: str, run: Callable[..., None], summary: str
 
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
-    """Add the file argument and the options that say how to read it."""
+    """Add the file argument and the options for reading it."""
     parser.add_argument("file", metavar="FILE", help="CSV, TSV, semicolon or pipe file, gzip of these, or Parquet")
     group = parser.add_argument_group(
         "reading", "all found from the file unless you say otherwise; see docs/formats.md"
@@ -64,7 +69,10 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read_file(options: argparse.Namespace, classes: Sequence[str] = ()) -> Reading:
-    """Read the file named on the command line; ``classes`` are those of a model it is read for."""
+    """Read the file named on the command line.
+
+    ``classes`` are those of a model it is read for.
+    """
     return readers.read(
         options.file,
         layout=options.layout,
@@ -83,7 +91,10 @@ def read_file(options: argparse.Namespace, classes: Sequence[str] = ()) -> Readi
 
 
 def check_outputs(outputs: Iterable[str | None], inputs: Iterable[str | None] = ()) -> None:
-    """Refuse, before any work is done, outputs that cannot be written or would overwrite an input or each other."""
+    """Refuse outputs that cannot be written, before any work.
+
+    Nor may they overwrite an input or each other.
+    """
     read = {os.path.realpath(name) for name in inputs if name}
     written = set[str]()
     for name in (name for name in outputs if name):
@@ -94,3 +105,70 @@ def check_outputs(outputs: Iterable[str | None], inputs: Iterable[str | None] = 
         if place in written:
             raise InputError(f"{name!r} is named for two outputs; give each its own file.")
         written.add(place)
+
+
+# ---------------------------------------------------------------------- training
+
+
+def add_training_options(parser: argparse.ArgumentParser, without: Collection[str] = ()) -> Any:
+    """Add an option for every setting of training but some.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+    without : collection of str
+        Settings that the command gives in a way of its own, or that mean nothing to it.
+
+    Returns
+    -------
+    argument group
+        For further options.
+    """
+    group = parser.add_argument_group("training", "all from the data unless you say otherwise; see docs/method.md")
+    for item in fields(TrainConfig):
+        if item.name not in without:
+            group.add_argument(flag_of(item.name), dest=item.name, default=None, help=_help(item), **_kind(item))
+    return group
+
+
+def training_settings(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings that were given, by name.
+
+    The seed is always among them.
+    """
+    given = {item.name: getattr(options, item.name, None) for item in fields(TrainConfig)}
+    return {"random_state": SEED, **{name: value for name, value in given.items() if value is not None}}
+
+
+def _kind(item: Field[Any]) -> dict[str, Any]:
+    """Return what the parser must know to read a setting.
+
+    Its bounds are checked by `TrainConfig`.
+    """
+    types = setting_types(item.name)
+    if item.name == "device":
+        return {"metavar": "D"}  # one of several GPUs has a number, so that there is no list of all
+    if item.metadata["choices"]:
+        return {"choices": list(item.metadata["choices"])}
+    if bool in types:
+        return {"action": "store_true"}
+    if AUTO in item.metadata["words"]:
+        return {"metavar": f"X|{AUTO}", "type": _rate}
+    return {"metavar": "N", "type": int} if int in types else {"metavar": "X", "type": float}
+
+
+def _help(item: Field[Any]) -> str:
+    default = SEED if item.name == "random_state" else item.default
+    if default is False:
+        return str(item.metadata["what"])
+    words = "from the data" if default is None else f"{default}"
+    return f"{item.metadata['what']} (default: {words})"
+
+
+def _rate(text: str) -> float | str:
+    if text == AUTO:
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor {AUTO}") from None

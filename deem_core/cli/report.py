@@ -8,8 +8,9 @@ from typing import Any
 
 from deem_core.cli.options import add_command, check_outputs
 from deem_core.cli.runs import find_run
-from deem_core.cli.text import megabytes, on_one_line
+from deem_core.cli.terminal import on_one_line
 from deem_core.runs import Workspace
+from deem_core.text import size
 
 
 def add(commands: Any) -> None:
@@ -35,16 +36,16 @@ def _report(options: argparse.Namespace) -> None:
     workspace = Workspace()
     run = find_run(workspace, options.run)
 
-    from deem_core.report import build  # noqa: PLC0415  # only those who report wait for Plotly
+    from deem_core.reporting import report  # noqa: PLC0415  # only those who report wait for Plotly
 
-    report = build(workspace, run)
-    report.write(options.output)
+    page = report(run, workspace)
+    page.write(options.output)
     if options.json:
-        report.write_json(options.json)
-    numbers = report.to_dict()
+        page.write_json(options.json)
+    numbers = page.to_dict()
     print(on_one_line(f"{numbers['dataset']['name']}: {numbers['story']}"))
     if numbers["not_computed"]:
         print(f"Not computed: {', '.join(name.replace('_', ' ') for name in numbers['not_computed'])}.")
-    size = megabytes(Path(options.output).stat().st_size)
+    size_of_file = size(Path(options.output).stat().st_size)
     written = " and ".join(name for name in (options.output, options.json) if name)
-    print(f"Written: {written} ({size}).")
+    print(f"Written: {written} ({size_of_file}).")

@@ -12,10 +12,11 @@ from datetime import timedelta
 from typing import Any
 
 from deem_core.cli.options import add_command, check_outputs
-from deem_core.cli.text import clipped, megabytes, on_one_line, percent, table, two_columns
+from deem_core.cli.terminal import on_one_line, table, two_columns
 from deem_core.errors import InputError
-from deem_core.files import write_json
-from deem_core.runs import Removal, Run, Workspace
+from deem_core.files.atomic import write_json
+from deem_core.runs import FusionSummary, Removal, Run, Workspace
+from deem_core.text import age, clip, count, moment, percent, size
 
 ACTIONS = ("list", "show", "cancel", "resume", "delete", "prune")
 
@@ -100,9 +101,9 @@ def _show_one(run: Run) -> None:
         ("config", json.dumps(run.config, ensure_ascii=False)),
         ("seed", str(run.spec.get("seed"))),
         ("versions", ", ".join(f"{name} {text}" for name, text in run.spec.get("versions", {}).items())),
-        ("created", _time(run.created)),
-        ("started", _time(state.started)),
-        ("ended", _time(state.ended)),
+        ("created", moment(run.created)),
+        ("started", moment(state.started)),
+        ("ended", moment(state.ended)),
         ("device", state.device or "–"),
         (
             "state",
@@ -115,14 +116,16 @@ def _show_one(run: Run) -> None:
     print(*two_columns(lines), sep="\n")
     for line in told[-_LINES_SHOWN:]:
         words = line.get("text") or json.dumps({name: line[name] for name in line if name not in ("time", "shares")})
-        print(f"  · {clipped(on_one_line(str(words)), 160)}")
+        print(f"  · {clip(on_one_line(str(words)), 160)}")
     summary = run.summary()
     if summary is not None:
         for name, value in summary.items():
             if isinstance(value, (int, float, str)):
                 print(f"  {name}: {value:.6g}" if isinstance(value, float) else f"  {name}: {on_one_line(str(value))}")
-        for name, value in (summary.get("evaluation") or {}).items():
-            print(f"  {name}: {percent(value)} (evaluation only)")
+    fusion = FusionSummary.of(run)
+    if fusion is not None and fusion.evaluation is not None:
+        for score in fusion.evaluation.methods:
+            print(f"  {score.title}: {percent(score.accuracy)} right (evaluation only)")
 
 
 def _cancel(workspace: Workspace, chosen: Sequence[Run], _: argparse.Namespace) -> None:
@@ -155,7 +158,7 @@ def _remove(workspace: Workspace, runs: Sequence[Run], options: argparse.Namespa
         print("Nothing to delete.")
         return
     removal = workspace.removal(runs)
-    print(f"{'Would delete' if options.dry_run else 'To delete'}, which frees {megabytes(removal.bytes)}:")
+    print(f"{'Would delete' if options.dry_run else 'To delete'}, which frees {size(removal.bytes)}:")
     print(*(f"  {on_one_line(line)}" for line in removal.what), sep="\n")
     if options.dry_run:
         return
@@ -164,7 +167,7 @@ def _remove(workspace: Workspace, runs: Sequence[Run], options: argparse.Namespa
         return
     for run in runs:
         workspace.delete_run(run)
-    print(f"Deleted {len(runs):,} run{'s' if len(runs) > 1 else ''}.")
+    print(f"Deleted {count(len(runs), 'run')}.")
 
 
 def _agreed(removal: Removal) -> bool:
@@ -180,7 +183,10 @@ def _agreed(removal: Removal) -> bool:
 
 
 def find_run(workspace: Workspace, text: str) -> Run:
-    """Return the run whose id begins like this; only ids that the workspace lists are ever looked up."""
+    """Return the run whose id begins like this.
+
+    Only ids that the workspace lists are ever looked up.
+    """
     if not re.fullmatch(r"[0-9a-f]{4,32}", text):
         raise InputError(f"{text[:80]!r} is not the id of a run: give 4 to 32 digits of 0–9 and a–f.")
     found = [run for run in workspace.runs() if run.id.startswith(text)]
@@ -197,22 +203,11 @@ def _facts(run: Run) -> dict[str, Any]:
 
 def _standing(run: Run) -> list[str]:
     state = run.state()
-    return [state.state, f"{state.share:.0%}", _ago(time.time() - run.created)]
+    return [state.state, f"{state.share:.0%}", age(time.time() - run.created)]
 
 
 def _file(run: Run) -> str:
     return str(run.spec["inputs"].get("name", "–"))
-
-
-def _ago(seconds: float) -> str:
-    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
-        if seconds >= size:
-            return f"{seconds // size:.0f} {unit}"
-    return f"{max(seconds, 0):.0f} s"
-
-
-def _time(moment: float | None) -> str:
-    return "–" if moment is None else time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(moment))
 
 
 def _age(text: str) -> timedelta:

@@ -6,11 +6,12 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from deem_core import simulate, tables
+from deem_core import simulation
 from deem_core.cli.options import add_command, check_outputs
-from deem_core.cli.text import percent, size
-from deem_core.describe import accuracy
-from deem_core.files import write_json
+from deem_core.files import tables
+from deem_core.files.atomic import write_json
+from deem_core.text import percent
+from deem_core.votes.describe import accuracy
 
 
 def add(commands: Any) -> None:
@@ -32,7 +33,7 @@ def add(commands: Any) -> None:
         "  python -m deem_core simulate condind --rows 3000 --labels cat,dog,bird --missing 0.2 -o pets.parquet\n"
         "  python -m deem_core simulate crowd --rows 800 --seed 1 --layout long --truth-file truth.csv -o crowd.csv",
     )
-    parser.add_argument("name", metavar="NAME", choices=list(simulate.MAKERS), help=", ".join(simulate.MAKERS))
+    parser.add_argument("name", metavar="NAME", choices=list(simulation.MAKERS), help=", ".join(simulation.MAKERS))
     parser.add_argument("--rows", metavar="N", type=_whole, default=10_000, help="rows to draw (default 10,000)")
     parser.add_argument("--seed", metavar="S", type=_whole, default=0, help="the same seed makes the same file")
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="CSV, TSV, .csv.gz or Parquet by suffix")
@@ -49,7 +50,7 @@ def _simulate(options: argparse.Namespace) -> None:
     for name in filter(None, [options.output, options.truth_file]):
         tables.check_name(name)
     check_outputs([options.output, options.truth_file, options.json])
-    ensemble = simulate.build(
+    ensemble = simulation.simulate(
         options.name,
         options.rows,
         options.seed,
@@ -69,7 +70,7 @@ def _simulate(options: argparse.Namespace) -> None:
         keys = {"name": options.name, "rows": options.rows, "seed": options.seed, "learners": votes.learners}
         write_json({**keys, "classes": votes.classes, "pi": ensemble.pi, "psi": ensemble.psi}, options.json)
     right = accuracy(votes.majority_vote.codes, ensemble.truth)
-    print(f"{Path(options.output).name}: {size(votes)}; majority vote is right in {percent(right)} of the rows.")
+    print(f"{Path(options.output).name}: {votes.dimensions}; majority vote is right in {percent(right)} of the rows.")
     if options.layout == "long" and not options.truth_file:
         print("A long file has no room for the truth; add --truth-file to keep it.")
 

@@ -12,20 +12,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from deem_core import tables
-from deem_core.cli.options import add_command, add_reading_options, check_outputs, read_file
-from deem_core.cli.progress import Bar
-from deem_core.cli.text import size
+from deem_core.cli.options import (
+    add_command,
+    add_reading_options,
+    add_training_options,
+    check_outputs,
+    read_file,
+    training_settings,
+)
+from deem_core.cli.terminal import Bar
 from deem_core.errors import InputError
-from deem_core.files import write_json
+from deem_core.files import tables
+from deem_core.files.atomic import write_json
+from deem_core.model.config import TrainConfig
 from deem_core.votes import Votes
 
 if TYPE_CHECKING:  # torch takes a second to import: only those who train wait for it
-    from deem_core.sweeping import Sweep, Sweeper
+    from deem_core.training.sweep import Sweep, Sweeper
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 SPARK_WIDTH = 24
 """Characters of a curve in the table."""
+
+OWN = ("n_layers", "learning_rate", "restarts", "early_stop")
+"""Settings of training that a sweep varies, or that mean nothing to it."""
 
 
 def add(commands: Any) -> None:
@@ -43,18 +53,10 @@ def add(commands: Any) -> None:
         "  python -m deem_core sweep votes.csv --rates 0.5 --layers 0,1,2",
     )
     add_reading_options(parser)
-    group = parser.add_argument_group("training", "all from the data unless you say otherwise; see docs/method.md")
+    group = add_training_options(parser, without=OWN)
     group.add_argument("--rates", metavar="X,Y", help="learning rates to try (default: nine around the usual one)")
     group.add_argument("--layers", metavar="N,M", help="multinomial layers; several are compared at one rate")
-    group.add_argument("--updates", metavar="N", type=int, help="updates per rate")
-    group.add_argument("--batch", metavar="N", type=int, help="rows per update")
-    group.add_argument(
-        "--near-copies", choices=["guard", "keep", "collapse"], default="guard", help="what to do about near-copies"
-    )
     group.add_argument("--smoothing", metavar="X", type=float, default=0.7, help="weight of the past (default 0.7)")
-    group.add_argument("--seed", metavar="S", type=int, default=0, help="same seed, same curves (default 0)")
-    group.add_argument("--device", default="auto", metavar="D", help="auto, cpu, cuda or mps (default auto)")
-    group.add_argument("--allow-few-learners", action="store_true", help="go on with fewer than three learners")
     parser.add_argument("--json", metavar="OUT", help="also write curves, verdicts and recommendation as JSON")
     parser.add_argument("--csv", metavar="CURVES", help="also write the curves as a table (CSV, TSV or Parquet)")
 
@@ -65,18 +67,13 @@ def _sweep(options: argparse.Namespace) -> None:
         tables.check_name(options.csv)
     check_outputs([options.json, options.csv], inputs=[options.file, options.truth_file])
     votes = read_file(options).votes
-    from deem_core.config import TrainConfig  # noqa: PLC0415  # see TYPE_CHECKING above
-    from deem_core.sweeping import Sweeper  # noqa: PLC0415
+    from deem_core.training.sweep import Sweeper  # noqa: PLC0415  # see TYPE_CHECKING above
 
-    config = TrainConfig(
-        updates=options.updates,
-        batch_size=options.batch,
-        near_copies=options.near_copies,
-        random_state=options.seed,
-        device=options.device,
-        allow_few_learners=options.allow_few_learners,
-    )
-    result = _run(Sweeper(votes, rates, n_layers=layers, config=config, smoothing=options.smoothing))
+    config = TrainConfig.of(training_settings(options))
+    with Bar() as bar:
+        result = _run(
+            Sweeper(votes, rates, n_layers=layers, config=config, control=bar, smoothing=options.smoothing), bar
+        )
     if options.json:
         write_json(result.to_dict(), options.json)
     if options.csv:
@@ -88,16 +85,18 @@ def _sweep(options: argparse.Namespace) -> None:
         print(f"Written: {written}")
 
 
-def _run(sweeper: Sweeper) -> Sweep:
-    """Run to the end, or until somebody presses Ctrl-C: what was measured by then still tells something."""
-    with Bar() as bar:
-        if bar.shown:
-            print(f"About {sweeper.estimate_seconds():.0f} s for {len(sweeper.candidates)} trainings.", file=sys.stderr)
-        try:
-            for progress in sweeper:
-                bar.draw(progress.share, progress.seconds_left)
-        except KeyboardInterrupt:
-            print("\nStopped; this is what is known so far.", file=sys.stderr)
+def _run(sweeper: Sweeper, bar: Bar) -> Sweep:
+    """Run to the end, or until somebody presses Ctrl-C.
+
+    What was measured by then still tells something.
+    """
+    if bar.shown:
+        print(f"About {sweeper.estimate_seconds():.0f} s for {len(sweeper.candidates)} trainings.", file=sys.stderr)
+    try:
+        for _ in sweeper:
+            pass
+    except KeyboardInterrupt:
+        print("\nStopped; this is what is known so far.", file=sys.stderr)
     return sweeper.result()
 
 
@@ -116,7 +115,7 @@ def _numbers(text: str | None, option: str, *, whole: bool = False) -> list[Any]
 
 
 def _told(name: str, votes: Votes, result: Sweep) -> Iterable[str]:
-    yield f"{name}: {size(votes)}."
+    yield f"{name}: {votes.dimensions}."
     yield from result.notes
     yield ""
     yield from _table(result)
@@ -149,7 +148,10 @@ def _table(result: Sweep) -> Iterable[str]:
 
 
 def sparkline(curve: Sequence[float] | np.ndarray[Any, Any], largest: float, width: int = SPARK_WIDTH) -> str:
-    """Return a curve as blocks, from −``largest`` to ``largest``; records that were not taken are left out."""
+    """Return a curve as blocks, from −``largest`` to ``largest``.
+
+    Records that were not taken are left out.
+    """
     known = [value for value in np.asarray(curve, np.float64).tolist() if math.isfinite(value)]
     if not known:
         return ""

@@ -1,1 +1,119 @@
-"""Diagnostics: what can be known about votes, models and labels, as plain numbers; nothing here draws."""
+"""Diagnostics: numbers about votes and fitted models.
+
+Names are imported when they are used, so that looking at votes costs little; torch is loaded only when a model is
+asked. `checkup` comes at once, because its package has the same name.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from deem_core.diagnostics.checkup import Finding, checkup
+
+if TYPE_CHECKING:
+    from deem_core.answers.review import Queue, review_queue
+    from deem_core.diagnostics.calibration import Temperature, fit_temperature, reliability_curve, selective_accuracy
+    from deem_core.diagnostics.certainty import restart_support
+    from deem_core.diagnostics.confusion import (
+        Confusion,
+        Recovery,
+        estimated_confusion,
+        exact_confusion,
+        real_confusion,
+        recovery,
+    )
+    from deem_core.diagnostics.disentanglement import Dependence, dependence
+    from deem_core.diagnostics.evaluation import Evaluation, evaluate
+    from deem_core.diagnostics.experts import Expert
+    from deem_core.diagnostics.influence import CLASS_ROWS, Importance, importance
+    from deem_core.diagnostics.inspection import Inspection, inspect
+    from deem_core.diagnostics.layer_dependence import DependentPair
+    from deem_core.diagnostics.reasons import Why, why
+    from deem_core.diagnostics.reliability import (
+        Correlation,
+        Reliability,
+        correlation,
+        estimated_reliability,
+        real_reliability,
+    )
+    from deem_core.diagnostics.unanimity import Overruled, overruled_rows
+
+__all__ = [
+    "CLASS_ROWS",
+    "Confusion",
+    "Correlation",
+    "Dependence",
+    "DependentPair",
+    "Evaluation",
+    "Expert",
+    "Finding",
+    "Importance",
+    "Inspection",
+    "Overruled",
+    "Queue",
+    "Recovery",
+    "Reliability",
+    "Temperature",
+    "Why",
+    "checkup",
+    "correlation",
+    "dependence",
+    "estimated_confusion",
+    "estimated_reliability",
+    "evaluate",
+    "exact_confusion",
+    "fit_temperature",
+    "importance",
+    "inspect",
+    "overruled_rows",
+    "real_confusion",
+    "real_reliability",
+    "recovery",
+    "reliability_curve",
+    "restart_support",
+    "review_queue",
+    "selective_accuracy",
+    "why",
+]
+
+_HOMES = {
+    "CLASS_ROWS": "deem_core.diagnostics.influence",
+    "Queue": "deem_core.answers.review",
+    "review_queue": "deem_core.answers.review",
+    "Confusion": "deem_core.diagnostics.confusion",
+    "Correlation": "deem_core.diagnostics.reliability",
+    "Dependence": "deem_core.diagnostics.disentanglement",
+    "DependentPair": "deem_core.diagnostics.layer_dependence",
+    "Evaluation": "deem_core.diagnostics.evaluation",
+    "Expert": "deem_core.diagnostics.experts",
+    "Importance": "deem_core.diagnostics.influence",
+    "Inspection": "deem_core.diagnostics.inspection",
+    "Overruled": "deem_core.diagnostics.unanimity",
+    "Recovery": "deem_core.diagnostics.confusion",
+    "Reliability": "deem_core.diagnostics.reliability",
+    "Temperature": "deem_core.diagnostics.calibration",
+    "Why": "deem_core.diagnostics.reasons",
+    "correlation": "deem_core.diagnostics.reliability",
+    "dependence": "deem_core.diagnostics.disentanglement",
+    "estimated_confusion": "deem_core.diagnostics.confusion",
+    "estimated_reliability": "deem_core.diagnostics.reliability",
+    "evaluate": "deem_core.diagnostics.evaluation",
+    "exact_confusion": "deem_core.diagnostics.confusion",
+    "fit_temperature": "deem_core.diagnostics.calibration",
+    "importance": "deem_core.diagnostics.influence",
+    "inspect": "deem_core.diagnostics.inspection",
+    "overruled_rows": "deem_core.diagnostics.unanimity",
+    "real_confusion": "deem_core.diagnostics.confusion",
+    "real_reliability": "deem_core.diagnostics.reliability",
+    "recovery": "deem_core.diagnostics.confusion",
+    "reliability_curve": "deem_core.diagnostics.calibration",
+    "restart_support": "deem_core.diagnostics.certainty",
+    "selective_accuracy": "deem_core.diagnostics.calibration",
+    "why": "deem_core.diagnostics.reasons",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name from its module."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -1,4 +1,4 @@
-"""Calibration: whether confidence can be trusted, where truth is known. Evaluation only, training never sees it.
+"""Calibration of confidence against truth. For evaluation only.
 
 Posteriors of trained models are overconfident. With some hundred labelled rows one temperature mends most of it.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,14 +14,11 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
-from deem_core.diagnostics.confidence import Posterior
-from deem_core.diagnostics.intervals import wilson
-from deem_core.diagnostics.result import Result
 from deem_core.errors import InputError
+from deem_core.files.results import Result
+from deem_core.typing import Floats, Integers, Mask, Posterior
 from deem_core.votes import NO_VOTE
-
-Float = NDArray[np.float64]
-Integers = NDArray[np.integer[Any]]
+from deem_core.votes.statistics import wilson
 
 BINS = 15
 """Bins of equal width between 0 and 1, as is customary for the calibration error."""
@@ -52,15 +48,10 @@ class SelectiveAccuracy(Result):
         Wilson's 95 % interval.
     """
 
-    share: Float
-    accuracy: Float
-    low: Float
-    high: Float
-
-    @property
-    def area(self) -> float:
-        """Mean accuracy over all shares: a single figure for how well the score orders the rows."""
-        return float(np.trapezoid(self.accuracy, self.share) / (self.share[-1] - self.share[0]))
+    share: Floats
+    accuracy: Floats
+    low: Floats
+    high: Floats
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per share."""
@@ -81,12 +72,12 @@ class ReliabilityCurve(Result):
         Expected calibration error: |accuracy − confidence|, averaged over rows.
     """
 
-    edges: Float
+    edges: Floats
     rows: NDArray[np.int64]
-    confidence: Float
-    accuracy: Float
-    low: Float
-    high: Float
+    confidence: Floats
+    accuracy: Floats
+    low: Floats
+    high: Floats
     error: float
 
     def to_frame(self) -> pd.DataFrame:
@@ -106,7 +97,7 @@ class ReliabilityCurve(Result):
 
 @dataclass(frozen=True)
 class Temperature(Result):
-    """One temperature for all posteriors, p_m ∝ p_m^(1/T), and what it mends.
+    """One temperature for all posteriors, p_m ∝ p_m^(1/T), and its effect.
 
     Attributes
     ----------
@@ -121,16 +112,19 @@ class Temperature(Result):
     """
 
     temperature: float
-    by_fold: Float
+    by_fold: Floats
     before: ReliabilityCurve
     after: ReliabilityCurve
     log_loss_before: float
     log_loss_after: float
     n_rows: int
 
-    def apply(self, posterior: Posterior) -> Float:
-        """Return posteriors at this temperature, (n, K); the most probable class stays the same."""
-        return tempered(posterior, self.temperature)
+    def apply(self, posterior: Posterior) -> Floats:
+        """Return posteriors at this temperature, (n, K).
+
+        The most probable class stays the same.
+        """
+        return at_temperature(posterior, self.temperature)
 
     def to_frame(self) -> pd.DataFrame:
         """Return both curves, one below the other."""
@@ -138,8 +132,8 @@ class Temperature(Result):
         return pd.concat([curve.to_frame().assign(curve=name) for name, curve in curves.items()], ignore_index=True)
 
 
-def selective_accuracy(score: Float, right: NDArray[np.bool_], points: int = POINTS) -> SelectiveAccuracy:
-    """Return the accuracy of the rows with the highest scores, for growing shares of them.
+def selective_accuracy(score: Floats, right: Mask, points: int = POINTS) -> SelectiveAccuracy:
+    """Return the accuracy of growing shares of the surest rows.
 
     Rows with equal scores come in no order: a share that ends among them counts their mean.
 
@@ -157,13 +151,13 @@ def selective_accuracy(score: Float, right: NDArray[np.bool_], points: int = POI
     _, group = np.unique(-score, return_inverse=True)
     sizes, hits = np.bincount(group), np.bincount(group, right)
     count = np.unique(np.ceil(np.linspace(0, 1, points)[1:] * n))
-    got = np.interp(count, np.append(0, np.cumsum(sizes)), np.append(0, np.cumsum(hits)))
-    accuracy = got / count
+    right_rows = np.interp(count, np.append(0, np.cumsum(sizes)), np.append(0, np.cumsum(hits)))
+    accuracy = right_rows / count
     low, high = wilson(accuracy, count)
     return SelectiveAccuracy(count / n, accuracy, low, high)
 
 
-def reliability_curve(confidence: Float, right: NDArray[np.bool_], bins: int = BINS) -> ReliabilityCurve:
+def reliability_curve(confidence: Floats, right: Mask, bins: int = BINS) -> ReliabilityCurve:
     """Return confidence against accuracy, and the expected calibration error.
 
     Parameters
@@ -185,7 +179,9 @@ def reliability_curve(confidence: Float, right: NDArray[np.bool_], bins: int = B
 def fit_temperature(
     posterior: Posterior, truth: Integers, *, rng: np.random.Generator, folds: int = FOLDS, least: int = MIN_TRUTH
 ) -> Temperature:
-    """Fit one temperature by likelihood on the rows with known truth, and judge it on rows it was not fitted on.
+    """Fit one temperature by likelihood, and judge it by cross-validation.
+
+    Only rows with known truth count.
 
     Parameters
     ----------
@@ -211,7 +207,7 @@ def fit_temperature(
     after, by_fold = np.empty_like(p), np.empty(folds)
     for f in range(folds):
         by_fold[f] = _best(p[fold != f], y[fold != f])
-        after[fold == f] = tempered(p[fold == f], by_fold[f])
+        after[fold == f] = at_temperature(p[fold == f], by_fold[f])
     right = p.argmax(axis=1) == y
     return Temperature(
         temperature=_best(p, y),
@@ -224,25 +220,31 @@ def fit_temperature(
     )
 
 
-def tempered(posterior: Posterior, temperature: float) -> Float:
+def at_temperature(posterior: Posterior, temperature: float) -> Floats:
     """Return p_m^(1/T) / Σ_k p_k^(1/T), (n, K)."""
     return np.asarray(softmax(_logs(posterior) / temperature, axis=1))
 
 
-def _logs(posterior: Posterior) -> Float:
+def _logs(posterior: Posterior) -> Floats:
     return np.log(np.maximum(np.asarray(posterior, np.float64), _LEAST))
 
 
-def _log_loss(p: Float, y: NDArray[np.intp], temperature: float) -> float:
-    """Return the mean of −log p(truth) over the rows whose truth is one of the classes."""
+def _log_loss(p: Floats, y: NDArray[np.intp], temperature: float) -> float:
+    """Return the mean of −log p(truth).
+
+    Rows whose truth is none of the classes are left out.
+    """
     at = np.flatnonzero(y < p.shape[1])
     return float(-log_softmax(_logs(p[at]) / temperature, axis=1)[np.arange(len(at)), y[at]].mean())
 
 
-def _best(p: Float, y: NDArray[np.intp]) -> float:
-    """Return the temperature of least log loss, over evenly spread rows where there are very many."""
+def _best(p: Floats, y: NDArray[np.intp]) -> float:
+    """Return the temperature of least log loss.
+
+    Evenly spread rows serve where there are very many.
+    """
     step = max(1, len(y) // _FIT_ROWS)
     p, y = p[::step], y[::step]
     bounds = tuple(math.log(bound) for bound in _TEMPERATURES)
-    found = minimize_scalar(lambda log_t: _log_loss(p, y, math.exp(log_t)), bounds=bounds, method="bounded")
-    return float(math.exp(found.x))
+    optimum = minimize_scalar(lambda log_t: _log_loss(p, y, math.exp(log_t)), bounds=bounds, method="bounded")
+    return float(math.exp(optimum.x))

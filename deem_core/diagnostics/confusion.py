@@ -1,4 +1,4 @@
-"""Confusion: how each learner votes when the label is m, estimated from any posterior, exact for an iRBM, or real.
+"""Confusion matrices: estimated from a posterior, exact, or real.
 
 ψ_ilm = Pr(learner i votes l | label m) is kept as (d, K, K), a column per label, as in the paper. Estimates compare
 learners with the fused label, so that they are usually optimistic.
@@ -15,17 +15,17 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from deem_core.align import apply_map
-from deem_core.diagnostics.answers import class_names
-from deem_core.diagnostics.confidence import Posterior, expected_counts
-from deem_core.diagnostics.result import Result, long_frame
+from deem_core.answers import Answer
+from deem_core.answers.scores import expected_counts
+from deem_core.diagnostics.model_view import class_names
 from deem_core.errors import InputError
+from deem_core.files.results import Result, long_frame
+from deem_core.typing import Floats
 from deem_core.votes import NO_VOTE, Votes
 
 if TYPE_CHECKING:
-    from deem_core.fitting import Part
+    from deem_core.training.restarts import Part
 
-Float = NDArray[np.float64]
 
 MAX_CELLS = 2_000_000
 """Cells d·K² up to which all matrices are worth keeping; beyond, ask for one learner at a time."""
@@ -52,13 +52,16 @@ class Confusion(Result):
     source: str
     learners: tuple[str, ...]
     classes: tuple[str, ...]
-    psi: Float
-    pi: Float
-    support: Float
+    psi: Floats
+    pi: Floats
+    support: Floats
 
     @property
-    def accuracy(self) -> Float:
-        """Share of right votes, (d,): the mean of ψ_imm over labels m, by their support or, without one, by π."""
+    def accuracy(self) -> Floats:
+        """Share of right votes, (d,).
+
+        The mean of ψ_imm over labels m, by their support or, without one, by π.
+        """
         right = np.diagonal(self.psi, axis1=1, axis2=2)  # (d, K)
         weights = np.where(np.isnan(right), 0, self.support if self.support.any() else self.pi)
         total = weights.sum(axis=1)
@@ -74,30 +77,32 @@ class Confusion(Result):
 
 
 def confusions_fit(votes: Votes) -> bool:
-    """Return whether the matrices of all learners together are worth keeping."""
+    """Tell whether the matrices of all learners are worth keeping."""
     return votes.n_learners * votes.n_classes**2 <= MAX_CELLS
 
 
-def estimated_confusion(votes: Votes, posterior: Posterior, learners: Sequence[str | int] | None = None) -> Confusion:
-    """Return ψ̂_ilm = Σ_n p_nm [x_ni = l] / Σ_n p_nm over the rows that learner i voted on, for any posterior.
+def estimated_confusion(answer: Answer, learners: Sequence[str | int] | None = None) -> Confusion:
+    """Return the confusion matrices that a posterior implies.
+
+    ψ̂_ilm = Σ_n p_nm [x_ni = l] / Σ_n p_nm over the rows n that learner i voted on.
 
     Parameters
     ----------
-    votes : Votes
-    posterior : (n, K) array
-        Of any model or baseline; rows without votes are not looked at.
+    answer : Answer
+        Of any model or method; rows without votes are not looked at.
     learners : sequence of names or positions, optional
         All by default. With many classes ask for one at a time: each has K² cells.
     """
+    votes, posterior = answer.votes, answer.posterior
     chosen = votes if learners is None else votes.select_learners(learners)
-    voted = votes.votes_per_row > 0
+    voted = ~answer.silent
     counts, _ = expected_counts(chosen, posterior)
     pi = posterior[voted].mean(axis=0, dtype=np.float64) if voted.any() else np.zeros(votes.n_classes)
     return _from_counts("estimated", chosen, counts, pi)
 
 
 def real_confusion(votes: Votes, learners: Sequence[str | int] | None = None) -> Confusion:
-    """Return the real confusion matrices on the rows with known truth. Evaluation only.
+    """Return the confusion matrices by the truth. For evaluation only.
 
     Rows whose true label no learner ever votes for belong to no column; accuracy in `reliability` counts them.
     """
@@ -117,7 +122,9 @@ def real_confusion(votes: Votes, learners: Sequence[str | int] | None = None) ->
 
 
 def exact_confusion(part: Part, classes: Sequence[Any] | NDArray[Any]) -> Confusion:
-    """Return the Dawid-Skene parameters of an iRBM (Lemma 1, prior corrected), averaged over its restarts.
+    """Return the Dawid-Skene parameters of an iRBM, averaged over restarts.
+
+    Lemma 1, with the prior corrected.
 
     Its learners are the voices of the table it was trained on, where near-copies may have been merged.
 
@@ -128,18 +135,16 @@ def exact_confusion(part: Part, classes: Sequence[Any] | NDArray[Any]) -> Confus
     """
     if part.model.n_layers:
         raise InputError("A model with layers has no exact confusion matrices; ask for estimated ones.")
-    from deem_core.model import to_dawid_skene  # noqa: PLC0415  # imports torch
+    from deem_core.diagnostics._torch_view import part_parameters  # noqa: PLC0415  # imports torch
 
-    psi, pi = to_dawid_skene(part.model.to("cpu"))
-    found = np.mean([apply_map(own.double().numpy(), part.maps[r]) for r, own in enumerate(psi)], axis=0)
-    prior = np.mean([apply_map(own.double().numpy(), part.maps[r]) for r, own in enumerate(pi)], axis=0)
-    none = np.zeros((len(found), len(prior)))
-    return Confusion("exact", part.reduction.learners, class_names(classes), found, prior, none)
+    psi, pi = part_parameters(part)
+    none = np.zeros((len(psi), len(pi)))
+    return Confusion("exact", part.reduction.learners, class_names(classes), psi, pi, none)
 
 
 @dataclass(frozen=True)
 class Recovery(Result):
-    """True parameters against recovered ones, with the classes matched (paper, recovery graph).
+    """True parameters beside recovered ones, classes matched (paper, recovery graph).
 
     Attributes
     ----------
@@ -153,10 +158,10 @@ class Recovery(Result):
 
     learners: tuple[str, ...]
     classes: tuple[str, ...]
-    true_psi: Float
-    found_psi: Float
-    true_pi: Float
-    found_pi: Float
+    true_psi: Floats
+    found_psi: Floats
+    true_pi: Floats
+    found_pi: Floats
     matched: NDArray[np.intp]
 
     @property
@@ -170,33 +175,41 @@ class Recovery(Result):
         return float(np.nanmax(np.abs(self.true_pi - self.found_pi)))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row per parameter: what it is, its true and its recovered value."""
+        """Return a row per parameter: name, true value, recovered value."""
         axes = (("learner", self.learners), ("vote", self.classes), ("label", self.classes))
         psi = long_frame({"true": self.true_psi, "recovered": self.found_psi}, *axes)
         pi = long_frame({"true": self.true_pi, "recovered": self.found_pi}, ("label", self.classes))
         return pd.concat([psi.assign(parameter="psi"), pi.assign(parameter="pi")], ignore_index=True)
 
 
-def recovery(true_psi: Float, true_pi: Float, found: Confusion) -> Recovery:
-    """Compare recovered parameters with the true ones, (d, K, K) and (K,), of a simulated ensemble.
+def recovery(true_psi: Floats, true_pi: Floats, recovered: Confusion) -> Recovery:
+    """Compare recovered with true parameters of a simulated ensemble.
+
+    ψ is (d, K, K), π is (K,).
 
     Labels are matched so that the squares of all errors in ψ together are least.
     """
     true_psi, true_pi = np.asarray(true_psi, np.float64), np.asarray(true_pi, np.float64)
-    if true_psi.shape != found.psi.shape or true_pi.shape != found.pi.shape:
+    if true_psi.shape != recovered.psi.shape or true_pi.shape != recovered.pi.shape:
         raise InputError(
             f"The true parameters have shapes {true_psi.shape} and {true_pi.shape}, the recovered ones "
-            f"{found.psi.shape} and {found.pi.shape}; they must be of the same learners and classes."
+            f"{recovered.psi.shape} and {recovered.pi.shape}; they must be of the same learners and classes."
         )
-    known = np.nan_to_num(found.psi)
+    known = np.nan_to_num(recovered.psi)
     cost = ((true_psi[:, :, :, None] - known[:, :, None, :]) ** 2).sum(axis=(0, 1))  # (true label, found label)
     matched = np.asarray(linear_sum_assignment(cost)[1], np.intp)
     return Recovery(
-        found.learners, found.classes, true_psi, found.psi[:, :, matched], true_pi, found.pi[matched], matched
+        recovered.learners,
+        recovered.classes,
+        true_psi,
+        recovered.psi[:, :, matched],
+        true_pi,
+        recovered.pi[matched],
+        matched,
     )
 
 
-def _from_counts(source: str, votes: Votes, counts: Float, pi: Float) -> Confusion:
+def _from_counts(source: str, votes: Votes, counts: Floats, pi: Floats) -> Confusion:
     support = counts.sum(axis=1)  # (d, K)
     total = support[:, None, :]
     psi = np.divide(counts, total, out=np.full_like(counts, np.nan), where=total > 0)

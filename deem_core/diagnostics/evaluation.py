@@ -1,4 +1,7 @@
-"""Evaluation: what only the truth can tell about labels, learners and confidence; nothing of it reaches training."""
+"""Evaluation of labels, learners and confidence by the truth.
+
+Nothing of it reaches training.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,22 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from deem_core.answers import Answer
 from deem_core.control import Control
-from deem_core.diagnostics import calibration, confidence
-from deem_core.diagnostics.answers import Fused
+from deem_core.diagnostics import calibration
 from deem_core.diagnostics.calibration import ReliabilityCurve, SelectiveAccuracy, Temperature
 from deem_core.diagnostics.confusion import Confusion, confusions_fit, real_confusion
-from deem_core.diagnostics.dependence import Dependence, dependence
+from deem_core.diagnostics.disentanglement import Dependence, dependence
+from deem_core.diagnostics.model_view import FittedModel
 from deem_core.diagnostics.reliability import Reliability, any_learner_right, real_reliability
-from deem_core.diagnostics.result import Result
 from deem_core.errors import InputError
-from deem_core.votes import NO_VOTE, Votes
+from deem_core.files.results import Result
+from deem_core.votes import NO_VOTE
 
 
 @dataclass(frozen=True)
 class Evaluation(Result):
-    """What only the truth can tell, over the inspected rows on which it is known.
+    """What only the truth can tell, where it is known.
 
     Attributes
     ----------
@@ -65,9 +69,8 @@ class Evaluation(Result):
 
 
 def evaluate(
-    model: Fused,
-    votes: Votes,
-    posterior: confidence.Posterior,
+    model: FittedModel,
+    answer: Answer,
     *,
     rng: np.random.Generator,
     control: Control | None = None,
@@ -77,19 +80,17 @@ def evaluate(
     Parameters
     ----------
     model : DEEM or IRBM
-    votes : Votes
-        In the model's terms, with truth on some rows that have votes.
-    posterior : (n, K) array
-        The model's answer on these rows.
+    answer : Answer
+        The model's, in its own terms, with truth on some rows that have votes.
     """
+    votes = answer.votes
     if votes.truth is None:
         raise InputError("There is no truth to evaluate against.")
     rows = (votes.truth != NO_VOTE) & (votes.votes_per_row > 0)
-    judged, p = votes.select_rows(rows), np.asarray(posterior)[rows]
+    judged, p = votes.select_rows(rows), answer.posterior[rows]
     truth = np.asarray(judged.truth)
-    labels = confidence.fused_codes(votes, posterior)
-    right = labels[rows] == truth
-    sure = confidence.confidence(p)
+    right = answer.codes[rows] == truth
+    sure = answer.confidence[rows]
     enough = len(truth) >= calibration.MIN_TRUTH
     return Evaluation(
         n_truth=len(truth),
@@ -98,9 +99,9 @@ def evaluate(
         ceiling=any_learner_right(judged),
         reliability=real_reliability(judged),
         confusion=real_confusion(judged) if confusions_fit(judged) else None,
-        dependence=dependence(model, votes, given="truth", labels=labels, control=control),
+        dependence=dependence(model, votes, given="truth", labels=answer.codes, control=control),
         by_confidence=calibration.selective_accuracy(sure, right),
-        by_review_score=calibration.selective_accuracy(confidence.review_score(votes, posterior)[rows], right),
+        by_review_score=calibration.selective_accuracy(answer.review_score[rows], right),
         calibration=calibration.reliability_curve(sure, right),
         temperature=calibration.fit_temperature(p, truth, rng=rng) if enough else None,
     )

@@ -1,15 +1,14 @@
-"""Experts: learners whose importance for a class leads that of the others, and their own elsewhere."""
+"""Experts: learners that matter more for a class than others do."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deem_core.diagnostics.result import Result
+from deem_core.files.results import Result
+from deem_core.typing import Floats, Mask
 
-Float = NDArray[np.float64]
 Cell = tuple[int, int, float, float]
 """Learner, class, lead, and how many times its usual lead that is."""
 
@@ -27,8 +26,11 @@ LEAST_MIDDLE = 0.05
 """A median below this share of the most important learner's counts as this share: ratios to nothing mean nothing."""
 
 
-def lead(by_class: Float) -> Float:
-    """Return each column (d, K) over its median; NaN where that is not positive, as in a class without rows."""
+def lead(by_class: Floats) -> Floats:
+    """Return each column (d, K) over its median.
+
+    NaN where the median is not positive, as in a class without rows.
+    """
     middle = np.full(by_class.shape[1], np.nan)
     known = np.isfinite(by_class).all(axis=0)
     if len(by_class):
@@ -40,7 +42,9 @@ def lead(by_class: Float) -> Float:
 
 @dataclass(frozen=True)
 class Expert(Result):
-    """A learner whose importance for a class is ``ratio`` times that of the median learner, its lead.
+    """A learner that matters most for a class.
+
+    Its importance is ``ratio`` times that of the median learner: its lead.
 
     That lead is ``beyond`` times what it is in the learner's median class.
     """
@@ -56,8 +60,10 @@ class Expert(Result):
         return self.ratio * self.beyond
 
 
-def standing_out(by_class: Float, errors: Float, enough: NDArray[np.bool_], least: float) -> list[Cell]:
-    """Return who stands out in which class, with the lead there and how far it goes beyond the learner's usual one.
+def outstanding_cells(by_class: Floats, errors: Floats, enough: Mask, least: float) -> list[Cell]:
+    """Return the learners that stand out in a class.
+
+    With their lead there, and how far it goes beyond their usual one.
 
     The most outstanding come first; `Importance.experts` has the rule.
 
@@ -78,9 +84,10 @@ def standing_out(by_class: Float, errors: Float, enough: NDArray[np.bool_], leas
     usual = np.maximum(np.median(ratio, axis=1, keepdims=True), LEAST_MIDDLE)
     with np.errstate(divide="ignore", invalid="ignore"):
         doubt = np.nan_to_num(np.nan_to_num(errors[:, there]) * ratio / known)  # in medians, as the lead is
-    found = (ratio >= least) & (ratio >= BEYOND_ITSELF * usual) & (known > known.mean(axis=0))
-    found &= ratio - ERRORS * doubt > 1
+    outstanding = (ratio >= least) & (ratio >= BEYOND_ITSELF * usual) & (known > known.mean(axis=0))
+    outstanding &= ratio - ERRORS * doubt > 1
     cells = [
-        (i, int(there[k]), float(ratio[i, k]), float(ratio[i, k] / usual[i, 0])) for i, k in np.argwhere(found).tolist()
+        (i, int(there[k]), float(ratio[i, k]), float(ratio[i, k] / usual[i, 0]))
+        for i, k in np.argwhere(outstanding).tolist()
     ]
     return sorted(cells, key=lambda cell: -cell[2] * cell[3])

@@ -1,4 +1,4 @@
-"""Inspection: everything about a fitted model that needs no choice by the user, computed once and kept in a folder.
+"""Inspection: every diagnostic of a fitted model, computed once.
 
 What needs truth is a part of its own, `Evaluation`: nothing of it ever goes back into training or selection.
 """
@@ -15,26 +15,25 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from deem_core.answers import Answer
 from deem_core.control import Control
-from deem_core.diagnostics import confidence, result
-from deem_core.diagnostics.agreement import spread_rows
-from deem_core.diagnostics.answers import Fused, belief, class_names, fused_labels, in_model_terms, voices
 from deem_core.diagnostics.calibration import ReliabilityCurve, SelectiveAccuracy, Temperature
+from deem_core.diagnostics.certainty import AnswerHealth, ConfidenceSummary, answer_health, summarise_confidence
 from deem_core.diagnostics.confusion import Confusion, confusions_fit, estimated_confusion, exact_confusion
-from deem_core.diagnostics.dependence import Dependence, dependence
-from deem_core.diagnostics.dependent_units import LayerDependence
+from deem_core.diagnostics.disentanglement import Dependence, dependence
 from deem_core.diagnostics.evaluation import Evaluation, evaluate
-from deem_core.diagnostics.importance import ROWS, Importance, importance
-from deem_core.diagnostics.overruled import Overruled, overruled
+from deem_core.diagnostics.influence import ROWS, Importance, importance
+from deem_core.diagnostics.layer_dependence import LayerDependence
+from deem_core.diagnostics.model_view import FittedModel, belief, class_names, fused_labels, voices
+from deem_core.diagnostics.reasons import Why, why
 from deem_core.diagnostics.reliability import Correlation, Reliability, correlation, estimated_reliability
-from deem_core.diagnostics.result import Result
-from deem_core.diagnostics.summary import AnswerHealth, ConfidenceSummary, answer_health, summarise_confidence
-from deem_core.diagnostics.why import Why, why
+from deem_core.diagnostics.unanimity import Overruled, overruled_rows
 from deem_core.errors import InputError
+from deem_core.files import results
+from deem_core.files.results import Result
+from deem_core.typing import Mask
 from deem_core.votes import NO_VOTE, Votes
-
-Watch = Callable[[str, float], None]
-"""Called with what is being done and the share of all that is done."""
+from deem_core.votes.arrays import spread_rows
 
 NAME = "inspection"
 MAX_ROWS = 200_000
@@ -52,7 +51,7 @@ MAX_CELLS = 40_000_000
 
 @dataclass(frozen=True)
 class Inspection(Result):
-    """Everything about a fitted model that needs no choice.
+    """Every diagnostic of a fitted model that needs no choice.
 
     Attributes
     ----------
@@ -106,7 +105,7 @@ class Inspection(Result):
     evaluation: Evaluation | None
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row per learner: influence, withheld, estimated accuracy, correlation with the fused label."""
+        """Return a row per learner with its main figures."""
         frame = pd.DataFrame(
             {
                 "learner": list(self.learners),
@@ -123,25 +122,25 @@ class Inspection(Result):
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return the table of every part by name, for download."""
-        made = {"learners": self.to_frame(), "importance_by_class": self.influence.class_frame()}
+        tables = {"learners": self.to_frame(), "importance_by_class": self.influence.class_frame()}
         for owner, prefix in ((self, ""), (self.evaluation, "evaluation_")):
             for item in fields(owner) if owner is not None else ():
                 part = getattr(owner, item.name)
                 if isinstance(part, Result):
-                    made[prefix + item.name] = part.to_frame()
-        return made
+                    tables[prefix + item.name] = part.to_frame()
+        return tables
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write ``inspection.npz`` and ``inspection.json`` into a folder."""
-        result.save(self, folder, NAME)
+        results.save(self, folder, NAME)
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Self:
         """Read what `save` wrote; nothing in it is executed."""
-        found = result.load(folder, NAME, _KINDS)
-        if not isinstance(found, cls):
+        inspection = results.load(folder, NAME, _KINDS)
+        if not isinstance(inspection, cls):
             raise InputError(f"There is something else than an inspection in {os.fspath(folder)!r}. Compute it again.")
-        return found
+        return inspection
 
 
 _KINDS: dict[str, type] = {
@@ -167,12 +166,11 @@ _KINDS: dict[str, type] = {
 
 
 def inspect(
-    model: Fused,
+    model: FittedModel,
     votes: Votes,
     *,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None = None,
     rows: int = ROWS,
-    watch: Watch | None = None,
     control: Control | None = None,
 ) -> Inspection:
     """Inspect a fitted model on votes, usually those it was trained on.
@@ -182,13 +180,12 @@ def inspect(
     model : DEEM or IRBM
     votes : Votes
         Matched to the model by the names of learners and classes. Their truth, if any, serves `Evaluation` alone.
-    rng : numpy Generator
+    rng : numpy Generator, optional
+        By default the same one every time.
     rows : int
         Rows on which importance is measured.
-    watch : callable, optional
-        Called with each step and the share that is done.
     control : Control, optional
-        Asked whether to go on.
+        Asked whether to go on, and told each step and the share that is done.
 
     Raises
     ------
@@ -197,15 +194,21 @@ def inspect(
     Stopped
         If ``control`` says so.
     """
-    tell = _Teller(watch, control or Control())
-    whole = in_model_terms(model, votes)
+    control, rng = control or Control(), rng or np.random.default_rng(0)
+
+    def tell(step: str, share: float) -> None:
+        control.check()
+        control.tell(step, share)
+
+    whole = model.transform(votes).votes
     tell("Fusing the votes", 0.0)
-    chosen = np.arange(whole.n_rows)[spread_rows(whole.n_rows, max(1, min(MAX_ROWS, MAX_CELLS // whole.n_classes)))]
+    most = max(1, min(MAX_ROWS, MAX_CELLS // whole.n_classes))
+    chosen = spread_rows(whole.n_rows, most, nearest=True)
     some = whole.select_rows(chosen)
-    posterior = model.fuse_codes(some.codes)
-    labels = confidence.fused_codes(some, posterior)
     blind = some.without_truth()
-    ask = partial(importance, model, blind, rng=rng, rows=rows, labels=labels, control=tell.control)
+    answer = Answer(blind, model.fuse_codes(some.codes))
+    labels = answer.codes
+    ask = partial(importance, model, blind, rng=rng, rows=rows, labels=labels, control=control)
     tell("Influence of learners", 0.1)
     influence = ask()
     tell("Withholding learners", 0.45)
@@ -215,10 +218,10 @@ def inspect(
     tell("Influence where the majority was overruled", 0.5)
     changed, unchanged = _apart(ask, (labels != some.majority_vote.codes) & (labels != NO_VOTE))
     tell("Dependence through the layers", 0.6)
-    depends = dependence(model, blind, labels=labels, control=tell.control)
+    depends = dependence(model, blind, labels=labels, control=control)
     tell("Confusion and confidence", 0.8)
-    believed = posterior if len(model.parts_) == 1 else belief(model, some.codes)
-    made = Inspection(
+    believed = answer if len(model.parts_) == 1 else Answer(blind, belief(model, some.codes))
+    inspection = Inspection(
         learners=whole.learners,
         classes=class_names(whole.classes),
         n_rows=whole.n_rows,
@@ -229,61 +232,49 @@ def inspect(
         changed=changed,
         unchanged=unchanged,
         dependence=depends,
-        confusion=estimated_confusion(blind, believed) if confusions_fit(whole) else None,
+        confusion=estimated_confusion(believed) if confusions_fit(whole) else None,
         exact_confusion=_exact(model) if confusions_fit(whole) else None,
-        reliability=estimated_reliability(blind, believed),
-        correlation=correlation(blind, posterior),
-        confidence=summarise_confidence(blind, posterior, labels),
+        reliability=estimated_reliability(believed),
+        correlation=correlation(answer),
+        confidence=summarise_confidence(answer),
         overruled=_overruled(model, whole),
-        review=why(model, whole.without_truth(), chosen[_doubtful(blind, posterior)]),
+        review=why(model, whole.without_truth(), chosen[_doubtful(answer)]),
         health=answer_health(model, blind, labels),
         evaluation=None,
     )
     tell("Evaluation", 0.9)
     truth = some.truth
     known = truth is not None and bool(((truth != NO_VOTE) & (some.votes_per_row > 0)).any())
-    evaluation = evaluate(model, some, posterior, rng=rng, control=tell.control) if known else None
+    evaluation = evaluate(model, answer.with_truth(some), rng=rng, control=control) if known else None
     tell("Done", 1.0)
-    return replace(made, evaluation=evaluation)
+    return replace(inspection, evaluation=evaluation)
 
 
-class _Teller:
-    """Tells whoever watches what is done, and stops where asked to."""
+def _apart(ask: Callable[..., Importance], changed: Mask) -> tuple[Importance, Importance] | tuple[None, None]:
+    """Return the influence on changed rows and on the others.
 
-    def __init__(self, watch: Watch | None, control: Control) -> None:
-        self.watch, self.control = watch, control
-
-    def __call__(self, step: str, share: float) -> None:
-        self.control.check()
-        self.control.tell(step, share)
-        if self.watch is not None:
-            self.watch(step, share)
-
-
-def _apart(
-    ask: Callable[..., Importance], changed: NDArray[np.bool_]
-) -> tuple[Importance, Importance] | tuple[None, None]:
-    """Return the influence on changed rows and on the others, if both are enough to tell."""
+    None if either are too few.
+    """
     if min(int(changed.sum()), int((~changed).sum())) < FEWEST_CHANGED:
         return None, None
     return ask(subset=changed), ask(subset=~changed)
 
 
-def _doubtful(votes: Votes, posterior: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the rows with votes that deserve a look most, the most doubtful first."""
-    score = np.where(votes.votes_per_row > 0, confidence.review_score(votes, posterior), np.inf)
+def _doubtful(answer: Answer) -> NDArray[np.intp]:
+    """Return the most doubtful rows with votes, worst first."""
+    score = np.where(answer.silent, np.inf, answer.review_score)
     worst = np.argsort(score, kind="stable")[:REVIEWED]
     return worst[np.isfinite(score[worst])]
 
 
-def _exact(model: Fused) -> Confusion | None:
+def _exact(model: FittedModel) -> Confusion | None:
     if not model.parts_ or model.parts_[0].model.n_layers:
         return None
     return exact_confusion(model.parts_[0], model.classes_)
 
 
-def _overruled(model: Fused, votes: Votes) -> Overruled:
+def _overruled(model: FittedModel, votes: Votes) -> Overruled:
     labels = np.full(votes.n_rows, NO_VOTE, np.int32)
     asked = np.flatnonzero(votes.unanimous)
     labels[asked] = fused_labels(model, votes.codes[asked])
-    return overruled(votes, labels)
+    return overruled_rows(votes, labels)

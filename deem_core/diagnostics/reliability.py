@@ -1,4 +1,4 @@
-"""Reliability: how often each learner is right, without truth and with it, and how it goes with the others.
+"""Reliability of learners, estimated and real, and their correlation.
 
 Reliability is another thing than importance: this ranks learners by being right, that by having a say.
 """
@@ -12,16 +12,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from deem_core.baselines.tally import credit
-from deem_core.diagnostics.agreement import clustered_order, pair_agreement, spread_rows
-from deem_core.diagnostics.confidence import Posterior, fused_codes
-from deem_core.diagnostics.intervals import wilson
-from deem_core.diagnostics.result import Result, long_frame
+from deem_core.answers import Answer
 from deem_core.errors import InputError
-from deem_core.one_hot import sparse_one_hot
+from deem_core.files.results import Result, long_frame
+from deem_core.typing import Codes, Floats
 from deem_core.votes import NO_VOTE, Votes
-
-Float = NDArray[np.float64]
+from deem_core.votes.agreement import clustered_order, pair_agreement
+from deem_core.votes.arrays import credit, sparse_one_hot, spread_rows
+from deem_core.votes.statistics import wilson
 
 CONSENSUS = "fused label"
 """Name of the fused label among the learners."""
@@ -32,7 +30,7 @@ MAX_ROWS = 100_000
 
 @dataclass(frozen=True)
 class Reliability(Result):
-    """How often each of d learners is right.
+    """Accuracy of each of d learners.
 
     Attributes
     ----------
@@ -49,9 +47,9 @@ class Reliability(Result):
 
     source: str
     learners: tuple[str, ...]
-    accuracy: Float
-    low: Float
-    high: Float
+    accuracy: Floats
+    low: Floats
+    high: Floats
     rows: NDArray[np.int64]
 
     def to_frame(self) -> pd.DataFrame:
@@ -67,14 +65,18 @@ class Reliability(Result):
         )
 
 
-def estimated_reliability(votes: Votes, posterior: Posterior) -> Reliability:
-    """Return each learner's accuracy without truth: the mean of p(x_ni | x_n) over the rows it voted on."""
+def estimated_reliability(answer: Answer) -> Reliability:
+    """Return each learner's accuracy without truth.
+
+    The mean of p(x_ni | x_n) over the rows it voted on.
+    """
+    votes = answer.votes
     rows = np.asarray((votes.codes != NO_VOTE).sum(axis=0), np.int64)
-    return _reliability("estimated", votes, credit(votes.codes, np.asarray(posterior)), rows)
+    return _reliability("estimated", votes, credit(votes.codes, answer.posterior), rows)
 
 
 def real_reliability(votes: Votes) -> Reliability:
-    """Return each learner's accuracy on the rows with known truth. Evaluation only."""
+    """Return each learner's accuracy by the truth. For evaluation only."""
     truth = _truth(votes)
     known = truth != NO_VOTE
     cast = votes.codes[known] != NO_VOTE
@@ -83,7 +85,9 @@ def real_reliability(votes: Votes) -> Reliability:
 
 
 def any_learner_right(votes: Votes) -> float:
-    """Return the share of rows with known truth and votes on which at least one learner is right. Evaluation only.
+    """Return the share of rows with any learner right.
+
+    Of the rows with known truth and votes. For evaluation only.
 
     No choice among the votes can be right more often.
     """
@@ -96,7 +100,7 @@ def any_learner_right(votes: Votes) -> float:
 
 @dataclass(frozen=True)
 class Correlation(Result):
-    """How learners and the fused label go together (paper, the heatmap beside the recovery graph).
+    """Correlation of learners and the fused label (paper, recovery graph's heatmap).
 
     Attributes
     ----------
@@ -111,11 +115,11 @@ class Correlation(Result):
     """
 
     names: tuple[str, ...]
-    matrix: Float
+    matrix: Floats
     order: NDArray[np.intp]
 
     @property
-    def with_consensus(self) -> Float:
+    def with_consensus(self) -> Floats:
         """Correlation of each learner with the fused label, (d,)."""
         return self.matrix[-1, :-1]
 
@@ -124,14 +128,17 @@ class Correlation(Result):
         return long_frame({"correlation": self.matrix}, ("first", self.names), ("second", self.names))
 
 
-def correlation(votes: Votes, posterior: Posterior, max_rows: int = MAX_ROWS) -> Correlation:
-    """Return the correlation of all learners and the fused label, over at most ``max_rows`` evenly spread rows."""
-    rows = spread_rows(votes.n_rows, max_rows)
-    some, p = votes.select_rows(rows).without_truth(), posterior[rows]
+def correlation(answer: Answer, max_rows: int = MAX_ROWS) -> Correlation:
+    """Return the correlation of all learners and the fused label.
+
+    At most ``max_rows`` evenly spread rows are used.
+    """
+    rows = spread_rows(answer.votes.n_rows, max_rows, nearest=True)
+    some = answer.votes.select_rows(rows).without_truth()
     name = CONSENSUS
     while name in some.learners:
         name += "*"
-    codes = np.column_stack([some.codes, fused_codes(some, p)])
+    codes = np.column_stack([some.codes, answer.codes[rows]])
     both = replace(some, codes=codes, learners=(*some.learners, name), soft=None)
     agreed = pair_agreement(both).share  # NaN for pairs with too few common rows
     expected, first = _chance(both)
@@ -141,8 +148,11 @@ def correlation(votes: Votes, posterior: Posterior, max_rows: int = MAX_ROWS) ->
     return Correlation(both.learners, matrix, clustered_order(matrix))
 
 
-def _chance(votes: Votes) -> tuple[Float, Float]:
-    """Return Σ_k p_k q_k and Σ_k p_k² of every pair over the rows it shares, (d, d) each; p is the first's."""
+def _chance(votes: Votes) -> tuple[Floats, Floats]:
+    """Return Σ_k p_k q_k and Σ_k p_k² of every pair, (d, d) each.
+
+    Over the rows it shares; p is the first's.
+    """
     d, K = votes.n_learners, votes.n_classes
     present = (votes.codes != NO_VOTE).astype(np.float64)
     counts = np.asarray(sparse_one_hot(votes.codes, K).T @ present).reshape(d, K, d)  # of the first where both voted
@@ -151,7 +161,7 @@ def _chance(votes: Votes) -> tuple[Float, Float]:
     return np.einsum("ikj,jki->ij", share, share), np.asarray((share**2).sum(axis=1))
 
 
-def _truth(votes: Votes) -> NDArray[np.int32]:
+def _truth(votes: Votes) -> Codes:
     if votes.truth is None:
         raise InputError("There is no truth to compare the learners with.")
     return votes.truth

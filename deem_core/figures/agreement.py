@@ -1,4 +1,4 @@
-"""Pictures of agreement: who votes with whom, and how many agree on a row."""
+"""Drawings of agreement between learners, and within rows."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
-from deem_core.diagnostics.agreement import SHARE_BINS, RowAgreement
-from deem_core.figures.cells import MOST_WRITTEN, PAIR, colour_bar, key_axis, turned, writing
-from deem_core.figures.names import HOVER_LETTERS, bar_names
-from deem_core.figures.panels import picture_layout
-from deem_core.figures.theme import theme_of
+from deem_core.figures._axes import picture_layout
+from deem_core.figures._cells import MOST_WRITTEN, PAIR, cell_numbers, colour_bar, key_axis, tick_angle
+from deem_core.figures._names import HOVER_LETTERS, bar_names
+from deem_core.figures._theme import theme_of
+from deem_core.typing import Floats, Integers
+from deem_core.votes.agreement import SHARE_BINS, RowAgreement
 
 MOST_LABELS = 40
 """Learners up to which cells are parted by lines."""
@@ -25,12 +26,12 @@ def agreement_heatmap(
     learners: Sequence[str],
     *,
     order: ArrayLike | None = None,
-    common: NDArray[np.integer[Any]] | None = None,
+    common: Integers | None = None,
     who: str = "learner",
     what: str = "vote",
     theme: str | None = "light",
 ) -> go.Figure:
-    """Draw how often each pair of learners votes the same, or each pair of others who label rows.
+    """Draw how often each pair of learners or methods agrees.
 
     The diagonal is left blank: that everyone agrees with themselves would only eat up the colours. So is a pair
     without a number.
@@ -76,13 +77,13 @@ def agreement_heatmap(
     figure = go.Figure([cells, *_unknown(share, rows, keys)])
     if d <= MOST_WRITTEN:
         texts = [[f"{cell:.0%}" if np.isfinite(cell) else "" for cell in row] for row in drawn]
-        figure.add_trace(writing(drawn, texts, cells, at=keys))
+        figure.add_trace(cell_numbers(drawn, texts, cells, at=keys))
     side = int(np.clip(34 * d, 300, 640))
     across, down = (key_axis(keys, names, who, pixels=side, upwards=upwards) for upwards in (True, False))
     return figure.update_layout(
         picture_layout(colours, side + 160),
         plot_bgcolor=colours.grid,
-        xaxis={**across, "constrain": "domain", "tickangle": turned(names, side)},
+        xaxis={**across, "constrain": "domain", "tickangle": tick_angle(names, side)},
         yaxis={**down, "constrain": "domain", "scaleanchor": "x", "constraintoward": "top"},
     )
 
@@ -90,12 +91,14 @@ def agreement_heatmap(
 def agreement_histogram(
     rows: RowAgreement, *, by: Literal["size", "share"] | None = None, theme: str | None = "light"
 ) -> go.Figure:
-    """Draw on how many rows how many learners agree; the unanimous rows stand out.
+    """Draw on how many rows how many learners agree.
+
+    The unanimous rows stand out.
 
     Parameters
     ----------
     rows : RowAgreement
-        From `deem_core.diagnostics.agreement.row_agreement`.
+        From `deem_core.votes.agreement.row_agreement`.
     by : "size" or "share", optional
         Size of the winning group in learners, or its share of the votes cast; by default the size where everyone
         voted on every row, and the share elsewhere.
@@ -143,9 +146,7 @@ def agreement_histogram(
     )
 
 
-def _unknown(
-    share: NDArray[np.float64], common: NDArray[np.integer[Any]] | None, keys: Sequence[str]
-) -> list[go.Heatmap]:
+def _unknown(share: Floats, common: Integers | None, keys: Sequence[str]) -> list[go.Heatmap]:
     """Return cells without colour that tell why a pair has no number."""
     pairs = np.isnan(share) & ~np.eye(len(share), dtype=bool)
     if not pairs.any():
@@ -166,8 +167,8 @@ def _unknown(
     ]
 
 
-def _range(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Return where the colours begin and end: the values' range, widened to steps of 5 %."""
+def _range(values: Floats) -> tuple[float, float]:
+    """Return the range of the colours, widened to steps of 5 %."""
     known = values[np.isfinite(values)]
     if not len(known):
         return 0.0, 1.0
@@ -176,7 +177,7 @@ def _range(values: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def _sizes(rows: RowAgreement) -> tuple[NDArray[np.int64], list[str], list[str], str]:
-    """Return counts, tick names, hover names and the axis title, by learners that agree."""
+    """Return counts, tick names, hover names and axis title by size."""
     first = 0 if rows.n_silent else 1
     sizes = range(first, len(rows.by_size))
     d = sizes[-1]
@@ -198,7 +199,7 @@ def _sizes(rows: RowAgreement) -> tuple[NDArray[np.int64], list[str], list[str],
 
 
 def _shares(rows: RowAgreement) -> tuple[NDArray[np.int64], list[str], list[str], str]:
-    """Return the same by share of the votes cast, from the first bin in use."""
+    """Return the same as `_sizes` by share of the votes cast."""
     used = np.flatnonzero(rows.by_share)
     first = min(int(used[0]), SHARE_BINS - 1) if len(used) else 0
     width = 100 // SHARE_BINS

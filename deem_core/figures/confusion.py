@@ -9,13 +9,19 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
-from deem_core.figures.bars import shown_of
-from deem_core.figures.cells import MOST_WRITTEN, cell_names, colour_bar, name_axis, strongest, turned, writing
-from deem_core.figures.names import short
-from deem_core.figures.panels import panels, picture_layout, picture_of_nothing
-from deem_core.figures.theme import Theme, theme_of
-
-Floats = NDArray[np.float64]
+from deem_core.figures._axes import panels, picture_layout, picture_of_nothing, shown_of
+from deem_core.figures._cells import (
+    MOST_WRITTEN,
+    cell_names,
+    cell_numbers,
+    colour_bar,
+    name_axis,
+    strongest,
+    tick_angle,
+)
+from deem_core.figures._names import short
+from deem_core.figures._theme import Theme, theme_of
+from deem_core.typing import Floats
 
 MOST_CLASSES = 25
 """Classes that fit on a screen with their names."""
@@ -36,7 +42,9 @@ def confusion_matrix(
     max_classes: int = MOST_CLASSES,
     theme: str | None = "light",
 ) -> go.Figure:
-    """Draw what one learner votes for each label: a row per label, a column per vote.
+    """Draw what one learner votes for each label.
+
+    A row per label, a column per vote.
 
     Parameters
     ----------
@@ -70,7 +78,7 @@ def confusion_matrix(
         plot_bgcolor=colours.grid,
         xaxis={
             **name_axis(axis_names, f"vote{after}", pixels=560),
-            "tickangle": turned(axis_names, 560),
+            "tickangle": tick_angle(axis_names, 560),
         },
         yaxis=name_axis(axis_names, label, pixels=height, upwards=False),
     )
@@ -87,7 +95,9 @@ def confusion_pair(
     max_classes: int = MOST_CLASSES,
     theme: str | None = "light",
 ) -> go.Figure:
-    """Draw estimated beside real confusion of one learner, on one scale and in one order (evaluation only).
+    """Draw estimated beside real confusion of a learner (evaluation only).
+
+    Both have one scale and one order.
 
     Parameters
     ----------
@@ -120,7 +130,7 @@ def confusion_pair(
         figure.update_yaxes(axis, row=1, col=at)
     title = "vote" if max_classes >= K else f"vote ({len(order)} of {K:,})"
     across = name_axis(axis_names, title, pixels=280, most_letters=12)
-    figure.update_xaxes({**across, "tickangle": turned(axis_names, 280)})
+    figure.update_xaxes({**across, "tickangle": tick_angle(axis_names, 280)})
     figure.update_yaxes(title={"text": "true label", "standoff": 6}, col=2)
     return figure.update_layout(plot_bgcolor=colours.grid)
 
@@ -162,12 +172,15 @@ def _cells(
 
 
 def _written(cells: go.Heatmap, *, pair: bool = False) -> list[go.Scatter]:
-    """Return the percentages to write on the cells, if there is room; on narrow ones small and without the sign."""
+    """Return the percentages written on the cells, if there is room.
+
+    On narrow cells they are small and without the sign.
+    """
     share = np.asarray(cells.z, np.float64)
     narrow = pair and len(share) > FEW_CLASSES
     sign = "" if narrow else "%"
     texts = [[f"{100 * cell:.0f}{sign}" if cell >= 0.005 else "0" for cell in row] for row in share]
-    return [writing(share, texts, cells, size=11 if narrow else 13)] if len(share) <= MOST_WRITTEN else []
+    return [cell_numbers(share, texts, cells, size=11 if narrow else 13)] if len(share) <= MOST_WRITTEN else []
 
 
 def _percent(share: float) -> str:
@@ -175,7 +188,10 @@ def _percent(share: float) -> str:
 
 
 def _most_confused(shares: Sequence[Floats], supports: Sequence[Floats], most: int) -> NDArray[np.intp]:
-    """Return the classes drawn: all as they are, or those with most wrong votes, in rows where these are counted."""
+    """Return the classes drawn: all, or those with most wrong votes.
+
+    Wrong votes are counted in rows where these are known.
+    """
     total = np.zeros(len(shares[0]))
     for share, support in zip(shares, supports, strict=True):
         wrong = np.nan_to_num(np.where(np.eye(len(share), dtype=bool), 0, share) * np.nan_to_num(support, nan=1.0))

@@ -1,4 +1,4 @@
-"""Pictures of dependence: mutual information of all pairs for every class and layer, on one scale of colours."""
+"""Drawing of mutual information by pair, class and layer."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 from plotly.subplots import make_subplots
 
-from deem_core.diagnostics.agreement import clustered_order
-from deem_core.figures.cells import LETTER, PAIR, colour_bar, key_axis, turned
-from deem_core.figures.names import bar_names, safe, short
-from deem_core.figures.panels import picture_layout, picture_of_nothing
-from deem_core.figures.theme import Theme, theme_of
+from deem_core.figures._axes import picture_layout, picture_of_nothing
+from deem_core.figures._cells import LETTER, PAIR, colour_bar, key_axis, tick_angle
+from deem_core.figures._names import bar_names, safe, short
+from deem_core.figures._theme import Theme, theme_of
+from deem_core.typing import Floats
+from deem_core.votes.agreement import clustered_order
 
-Floats = NDArray[np.float64]
 Order = Literal["clustered", "file"] | Sequence[ArrayLike]
 
 TALLEST = {1: 560, 2: 360, 3: 300, 4: 240}
@@ -60,7 +60,9 @@ def dependence_grid(
     max_classes: int = 12,
     theme: str | None = "light",
 ) -> go.Figure:
-    """Draw the dependence of all pairs: layers from left to right, classes from top to bottom.
+    """Draw the dependence of all pairs by layer and class.
+
+    Layers go from left to right, classes from top to bottom.
 
     The diagonal is left blank, since everyone knows themselves, and one scale of colours serves all panels.
 
@@ -165,7 +167,10 @@ class _Grid:
         )
 
     def _fits(self) -> bool:
-        """Return whether names fit beside the panels, of all layers or of none; if not, one can zoom in."""
+        """Return whether the names of all layers fit beside the panels.
+
+        If not, one can zoom in.
+        """
         return max(len(layer.names) for layer in self.layers) * NAME <= self.side + NAME
 
     def _across(self, layer: _Layer, row: int) -> dict[str, Any]:
@@ -173,7 +178,7 @@ class _Grid:
         title = "" if self._fits() or not last else f"{len(layer.names)} learners · drag to zoom in"
         names = [_cut(name) for name in layer.names]
         axis = self._axis(layer, title, self.width, last)
-        return {**axis, "tickangle": turned(names, self.width) if self._fits() else -90}
+        return {**axis, "tickangle": tick_angle(names, self.width) if self._fits() else -90}
 
     def _down(self, column: int, row: int) -> dict[str, Any]:
         # Names beside the first panel alone: others would run into their neighbours, and have them below.
@@ -183,7 +188,10 @@ class _Grid:
         return axis
 
     def _axis(self, layer: _Layer, title: str, pixels: int, labelled: bool, *, upwards: bool = True) -> dict[str, Any]:
-        """Return an axis of a panel; where names do not fit, Plotly names as many as do, and more when zoomed in."""
+        """Return an axis of a panel.
+
+        Where names do not fit, Plotly names as many as do, and more when zoomed in.
+        """
         names = [_cut(name) for name in layer.names]
         axis = key_axis(layer.names, names, title, pixels=pixels, labelled=labelled, upwards=upwards)
         axis |= {"title": {"text": title, "standoff": 12}, "tickfont": {"size": 10}}
@@ -198,17 +206,17 @@ class _Grid:
         names = [_cut(name) for layer in self.layers for name in layer.names]
         if not self._fits():
             return 60 + longest
-        flat = all(turned([_cut(name) for name in layer.names], self.width) == 0 for layer in self.layers)
+        flat = all(tick_angle([_cut(name) for name in layer.names], self.width) == 0 for layer in self.layers)
         return 30 if flat or not names else 24 + longest
 
 
 def _cut(name: str) -> str:
-    """Return a name for the side of a small panel; an escaped one is left whole."""
+    """Return a name for a small panel; an escaped one stays whole."""
     return name if "&" in name else short(name, 14)
 
 
 def _wrapped(title: str) -> str:
-    """Return a title in two lines where it is long: panels may be 200 pixels wide."""
+    """Return a long title in two lines, for panels of 200 pixels."""
     head, comma, tail = title.partition(", ")
     return f"{safe(head)}{comma.strip()}<br>{safe(tail)}" if comma and len(title) > 18 else short(title, 26)
 
@@ -226,7 +234,10 @@ def _layers(
     order: Order,
     classes: NDArray[np.intp],
 ) -> list[_Layer]:
-    """Return the layers with their units in order; those with the same units share the first one's."""
+    """Return the layers with their units in order.
+
+    Layers with the same units share the first one's order.
+    """
     shared: dict[tuple[str, ...], NDArray[np.intp]] = {}
     made = []
     for at, (own, names) in enumerate(zip(arrays, units, strict=True)):

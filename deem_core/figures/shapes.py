@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from deem_core.figures.curves import Floats
-from deem_core.figures.panels import dashed_line, panels
-from deem_core.figures.theme import theme_of
+from deem_core.figures._axes import dashed_line, panels
+from deem_core.figures._theme import theme_of
+from deem_core.typing import Floats
 
 
 @dataclass(frozen=True)
 class _Shape:
-    """One shape: its curve over time from 0 to 1, and what to make of it."""
+    """A shape: its curve over time from 0 to 1, and advice."""
 
     title: str
     caption: str
@@ -25,7 +25,7 @@ class _Shape:
 
 
 def shapes(*, columns: int = 4, theme: str | None = "light") -> go.Figure:
-    """Draw a healthy, a stagnant, a rising and an exploding curve, each with a caption.
+    """Draw a healthy, a stagnant, a rising and an exploding curve.
 
     Parameters
     ----------

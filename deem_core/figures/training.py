@@ -1,4 +1,4 @@
-"""Pictures of a training as it goes: the health of its sampler, and the share that each class keeps."""
+"""Drawings of a training: sampler health and class shares over time."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
-from deem_core.diagnostics.health import ALARM, DROP, MIN_ROWS
-from deem_core.figures.curves import Along, Floats, by_restart, column
-from deem_core.figures.names import hover_names, short
-from deem_core.figures.panels import legend_below, line_axis, panels, picture_layout, picture_of_nothing
-from deem_core.figures.theme import MOST_CLASSES, Theme, theme_of
-from deem_core.records import Record
+from deem_core.figures._axes import legend_below, line_axis, panels, picture_layout, picture_of_nothing
+from deem_core.figures._names import hover_names, short
+from deem_core.figures._theme import MOST_CLASSES, Theme, theme_of
+from deem_core.figures.energies import Along, column
+from deem_core.model.records import Record, by_restart
+from deem_core.training.health import ALARM, DROP, MIN_ROWS
+from deem_core.typing import Floats
 
 ACCEPTANCE_BAND = (0.5, 1.0)
 """Acceptance of chains that get on; near 1 is as it should be for short, local chains (docs/method.md)."""
@@ -42,7 +43,7 @@ def sampler_health(
     moved_band: tuple[float, float] = MOVED_BAND,
     theme: str | None = "light",
 ) -> go.Figure:
-    """Draw how many proposals the chains accepted and how many votes they changed, one line per restart.
+    """Draw acceptance and moves of the chains, one line per restart.
 
     Parameters
     ----------
@@ -110,7 +111,9 @@ def shares_over_time(
     max_classes: int = MOST_CLASSES,
     theme: str | None = "light",
 ) -> go.Figure:
-    """Draw what each class keeps of its majority-vote share while training, as a mean over the restarts.
+    """Draw class shares over majority-vote shares while training.
+
+    Lines are means over the restarts.
 
     The class that loses most in any restart is drawn for every restart, too. A class that falls below the lowest
     line has died, and the picture says so.
@@ -184,14 +187,17 @@ def _verdict(value: float, band: tuple[float, float]) -> str:
 
 
 def _judged(shares: Floats, rows: int | None) -> NDArray[np.intp]:
-    """Return the classes whose share means something: those with enough rows, else those with any."""
+    """Return the classes with enough rows, else those with any."""
     present = np.flatnonzero(shares > 0)
     large = np.flatnonzero(shares * (rows or 0) >= MIN_ROWS)
     return large if 2 * len(large) >= len(present) else present
 
 
 def _ratios(own: Sequence[Sequence[Record]], majority: Floats, judged: NDArray[np.intp]) -> Floats:
-    """Return share ÷ majority-vote share, (R, T, classes judged); NaN after a restart has ended."""
+    """Return share ÷ majority-vote share, (R, T, classes judged).
+
+    NaN after a restart has ended.
+    """
     length = max(len(restart) for restart in own)
     ratios = np.full((len(own), length, len(judged)), np.nan)
     for r, restart in enumerate(own):
@@ -201,7 +207,7 @@ def _ratios(own: Sequence[Sequence[Record]], majority: Floats, judged: NDArray[n
 
 
 def _mean(ratios: Floats) -> Floats:
-    """Return the mean over the restarts that were still running, (T, classes judged)."""
+    """Return the mean over running restarts, (T, classes judged)."""
     known = np.isfinite(ratios)
     count = known.sum(axis=0)
     total = np.where(known, ratios, 0.0).sum(axis=0)
@@ -216,7 +222,10 @@ def _latest(ratios: Floats) -> Floats:
 
 
 def _palette(drawn: Sequence[int], dying: int | None, theme: Theme) -> dict[int, str]:
-    """Return a colour per class; the warning colour belongs to a dying class alone, so that its neighbour gives way."""
+    """Return a colour per class.
+
+    The warning colour belongs to a dying class alone, so its neighbour gives way.
+    """
     palette = dict(zip(sorted(drawn), theme.classes * (1 + len(drawn) // MOST_CLASSES), strict=False))
     if dying is not None:
         own = palette[dying]
@@ -226,7 +235,7 @@ def _palette(drawn: Sequence[int], dying: int | None, theme: Theme) -> dict[int,
 
 
 def _draw_restarts(figure: go.Figure, along: Floats, ratios: Floats, name: str, colour: str) -> None:
-    """Draw a class in every restart, the one that keeps least more strongly."""
+    """Draw a class in every restart, the lowest more strongly."""
     ends = _latest(ratios.T)
     least = int(np.nanargmin(ends)) if np.isfinite(ends).any() else -1
     for r, ratio in enumerate(ratios):
@@ -260,7 +269,7 @@ def _draw_others(figure: go.Figure, along: Floats, mean: Floats, theme: Theme) -
 
 
 def _draw_levels(figure: go.Figure, theme: Theme) -> None:
-    """Draw where a class is as large as by majority vote, and where it has died."""
+    """Draw the levels of majority-vote size and of death."""
     figure.add_hrect(y0=-1, y1=ALARM, fillcolor=theme.bad, opacity=0.09, line_width=0, layer="below")
     figure.add_hline(y=1.0, line={"color": theme.text, "width": 1.3, "dash": "dash"}, opacity=0.8)
     for level, text, colour in ((1.0, "as by<br>majority vote", theme.text), (ALARM / 2, "a class dies", theme.bad)):

@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from deem_core.figures.cells import nats
-from deem_core.figures.names import bar_names, hover_names
-from deem_core.figures.panels import line_axis, picture_layout, picture_of_nothing
-from deem_core.figures.placing import LETTER, LINE, Box, places_of_names
-from deem_core.figures.theme import Theme, theme_of
-
-Floats = NDArray[np.float64]
+from deem_core.figures._axes import line_axis, picture_layout, picture_of_nothing
+from deem_core.figures._cells import nats
+from deem_core.figures._names import bar_names, hover_names
+from deem_core.figures._placement import LETTER, LINE, Box, places_of_names
+from deem_core.figures._theme import Theme, theme_of
+from deem_core.typing import Floats
 
 HEIGHT = 430
 WIDTH, INNER = 720.0, 330.0
@@ -38,7 +37,7 @@ def trust_scatter(
     real: ArrayLike | None = None,
     theme: str | None = "light",
 ) -> go.Figure:
-    """Draw how often each learner is right against how much the fused label hangs on it.
+    """Draw the accuracy of each learner against its influence.
 
     Dotted lines at the medians part the picture; learners are named as far as there is room, those far from the
     middle first, and all on hover.
@@ -126,7 +125,7 @@ def _judged(x: Floats, y: Floats, truth: Floats, texts: list[str], colours: Them
 def _places(
     x: Floats, y: Floats, truth: Floats, names: Sequence[str], ranges: tuple[list[float], list[float]]
 ) -> list[str | None]:
-    """Return where names fit; the corners' hints and the real accuracies are in the way too."""
+    """Return where names fit between points, hints and real accuracies."""
     (left, right), (bottom, top) = ranges
     across, up = (x - left) / (right - left), (y - bottom) / (top - bottom)
     below = (truth - bottom) / (top - bottom)
@@ -171,7 +170,7 @@ def _quadrants(figure: go.Figure, across: float, up: float, colours: Theme) -> N
 
 
 def _range(values: Floats, most: float = np.inf) -> list[float]:
-    """Return the ends of an axis with some room around the points, for their names."""
+    """Return the ends of an axis with room for names."""
     known = values[np.isfinite(values)]
     low, high = float(known.min()), float(known.max())
     pad = 0.18 * (high - low) or max(0.1 * abs(high), 0.02)

@@ -9,13 +9,14 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from deem_core.figures.bars import MOST_LEARNERS, bar_layout, shown_of
-from deem_core.figures.names import bar_names, safe, short
-from deem_core.figures.theme import MOST_CLASSES, theme_of
+from deem_core.figures._axes import MOST_LEARNERS, bar_layout, shown_of
+from deem_core.figures._names import bar_names, safe, short
+from deem_core.figures._theme import MOST_CLASSES, theme_of
+from deem_core.typing import Integers
 
 
 def votes_per_class(
-    counts: NDArray[np.integer[Any]],
+    counts: Integers,
     learners: Sequence[str],
     classes: Sequence[Any],
     *,
@@ -23,7 +24,7 @@ def votes_per_class(
     max_learners: int = MOST_LEARNERS,
     max_classes: int = MOST_CLASSES,
 ) -> go.Figure:
-    """Draw how often each learner voted for each class, as one stacked bar per learner.
+    """Draw the votes of each learner by class, as stacked bars.
 
     Learners stand in the order given, unless some voted more than twice as often as others: then the busiest
     come first.
@@ -79,8 +80,8 @@ def votes_per_class(
     return figure
 
 
-def _order(totals: NDArray[np.integer[Any]], most: int) -> tuple[NDArray[np.intp], str]:
-    """Return which learners to draw, from the top, and what to write at their axis."""
+def _order(totals: Integers, most: int) -> tuple[NDArray[np.intp], str]:
+    """Return the learners to draw, from the top, and the axis title."""
     order = np.arange(len(totals))
     uneven = bool(totals.max() > 2 * totals.min())
     if uneven:
@@ -90,9 +91,12 @@ def _order(totals: NDArray[np.integer[Any]], most: int) -> tuple[NDArray[np.intp
 
 
 def _series(
-    counts: NDArray[np.integer[Any]], classes: Sequence[Any], most: int, palette: Sequence[str], rest: str
-) -> list[tuple[str, NDArray[np.integer[Any]], str]]:
-    """Return (label, votes (d,), colour) per class, the less frequent ones summed up if there are too many."""
+    counts: Integers, classes: Sequence[Any], most: int, palette: Sequence[str], rest: str
+) -> list[tuple[str, Integers, str]]:
+    """Return (label, votes (d,), colour) per class.
+
+    If there are too many, the less frequent ones are summed up.
+    """
     labels = [str(label) for label in classes]
     if len(labels) <= most:
         return [(label, counts[:, k], palette[k]) for k, label in enumerate(labels)]

@@ -9,10 +9,9 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from deem_core.figures.bars import bar_layout, shown_of
-from deem_core.figures.names import bar_names, hover_names, short
-from deem_core.figures.panels import picture_of_nothing
-from deem_core.figures.theme import theme_of
+from deem_core.figures._axes import bar_layout, picture_of_nothing, shown_of
+from deem_core.figures._names import bar_names, hover_names, short
+from deem_core.figures._theme import theme_of
 
 MOST_LEARNERS = 25
 """Bars that fit on a screen with their names and votes."""
@@ -30,7 +29,9 @@ def why_bars(
     max_learners: int = MOST_LEARNERS,
     theme: str | None = "light",
 ) -> go.Figure:
-    """Draw what each vote on one row did for the fused label against the runner-up: for it to the right, against left.
+    """Draw what each vote on one row did for its label.
+
+    Votes for it go to the right, votes for the runner-up to the left.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Bytes in, clean UTF-8 out: opens files and buffers, unpacks gzip, finds the encoding, refuses what is no table."""
+"""Decoding: files and buffers as UTF-8 text, gzip unpacked."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Text:
 
 
 def load(source: Any) -> Raw:
-    """Read a path, bytes, or a binary or text buffer, and unpack gzip."""
+    """Read a path, bytes or a buffer, and unpack gzip."""
     name, data = _read_all(source)
     if not data:
         raise InputError(f"{name} is empty: it has no bytes at all. Bring a CSV, TSV or Parquet file with a header.")
@@ -90,7 +90,10 @@ def load(source: Any) -> Raw:
 
 
 def decode(raw: Raw, encoding: str | None = None) -> Text:
-    """Return the text of a file in UTF-8, from the encoding given or found; refuse files that are not text."""
+    """Return the text of a file in UTF-8; refuse other files.
+
+    The encoding is found where none is given.
+    """
     _refuse_foreign(raw)
     if encoding is not None:
         return _from_named(raw, encoding)
@@ -114,7 +117,7 @@ def decode(raw: Raw, encoding: str | None = None) -> Text:
 
 
 def _from_named(raw: Raw, encoding: str) -> Text:
-    """Return the text in the encoding that somebody named."""
+    """Return the text by a given encoding."""
     try:
         name = codecs.lookup(encoding).name
         text = raw.data.decode(name)
@@ -143,7 +146,7 @@ _MARKS = (  # the longer marks first: UTF-32 begins like UTF-16
 
 
 def line_at(data: bytes, position: int) -> int:
-    """Return the line of a byte, counted from 1, whatever ends the lines."""
+    """Return the line of a byte, counted from 1."""
     newline = b"\n" if b"\n" in data else b"\r"
     return data.count(newline, 0, position) + 1
 
@@ -189,7 +192,10 @@ def _read_buffer(buffer: IO[Any]) -> tuple[str, bytes]:
 
 
 def _gunzip(name: str, data: bytes) -> tuple[bytes, int]:
-    """Unpack gzip members one after the other, with a ceiling on the size; also count the bytes that follow."""
+    """Unpack gzip members; return the bytes, and how many follow.
+
+    There is a ceiling on the size.
+    """
     out = io.BytesIO()
     rest = data
     while rest[:2] == b"\x1f\x8b":
@@ -252,7 +258,10 @@ def _first_invalid_utf8(data: bytes) -> int | None:
 
 
 def _unmarked_utf16(data: bytes) -> str | None:
-    """Guess UTF-16 without a mark: mostly ASCII text has its zeros on one side of every pair."""
+    """Guess UTF-16 without a byte order mark.
+
+    Mostly ASCII text has its zeros on one side of every pair.
+    """
     sample = data[:4096]
     half = max(len(sample) // 2, 1)
     even, odd = sample[::2].count(0) / half, sample[1::2].count(0) / half
@@ -274,7 +283,10 @@ def _transcode(raw: Raw, encoding: str) -> bytes:
 
 
 def _as_latin(data: bytes, line: int) -> Text:
-    """Read the last resort: Windows-1252, which is Latin-1 with printable signs for its unused codes."""
+    """Read text as Windows-1252, the last resort.
+
+    It is Latin-1 with printable signs for its unused codes.
+    """
     try:
         text, encoding = data.decode("cp1252"), "Windows-1252 (Latin-1)"
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Long files: one answer per row (task, worker, label), turned into one row per task."""
+"""Long files: one answer per row (task, worker, label)."""
 
 from __future__ import annotations
 
@@ -10,22 +10,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from deem_core.coding import as_label_array
 from deem_core.errors import InputError
-from deem_core.labels import (
-    LabelColumn,
-    canonical_name,
-    code_columns,
-    encode,
-    is_whole_number,
-    trim,
-)
 from deem_core.readers import roles
-from deem_core.readers.report import Notebook, listing, plural
-from deem_core.readers.request import Request
+from deem_core.readers.columns import (
+    Names,
+    Request,
+    encode_names,
+    note_coding,
+    refuse_hopeless,
+    refuse_too_few,
+    text_index,
+)
+from deem_core.readers.notes import Notebook
 from deem_core.readers.source import Source
-from deem_core.readers.wide import code_truth_texts, note_coding, refuse_hopeless, refuse_too_few, text_index
+from deem_core.readers.truth import code_truth_labels
+from deem_core.text import count, quoted
+from deem_core.typing import Codes
 from deem_core.votes import Votes
+from deem_core.votes.coding import as_label_array
+from deem_core.votes.labels import LabelColumn, canonical_name, code_columns, encode, is_whole_number
 
 MAX_CELLS = 1_200_000_000
 """Largest tasks × workers table that is built (5 GB of codes)."""
@@ -41,19 +44,6 @@ class LongColumns:
     truth: str | None
 
 
-@dataclass(frozen=True)
-class Names:
-    """Repeated names as codes: ``codes (m,)`` into ``names``, in order of first appearance; -1 for empty.
-
-    ``n_merged`` counts spellings beyond white space that were taken as the same name.
-    """
-
-    codes: NDArray[np.int32]
-    names: pa.Array
-    keys: pa.Array
-    n_merged: int
-
-
 def find_columns(
     columns: Sequence[str],
     id: str | None,
@@ -61,7 +51,9 @@ def find_columns(
     worker: str | None = None,
     label: str | None = None,
 ) -> LongColumns | None:
-    """Return the roles of a long file's columns, those not given by their names; None if one is not there.
+    """Return the columns of a long file by role.
+
+    None unless all are there.
 
     Where both `prediction` and `label` are there, the one whose name may mean the truth is the truth.
     """
@@ -79,20 +71,22 @@ def find_columns(
     return LongColumns(task, worker, label, truth or first(roles.TRUTH_NAMES, {task, worker, label}))
 
 
-def looks_long(source: Source, found: LongColumns | None) -> bool:
-    """Tell a long file from a wide one that has a learner named like a worker, such as `model` or `judge`.
+def looks_long(source: Source, columns: LongColumns | None) -> bool:
+    """Tell a long file from a wide one.
+
+    A wide file may have a learner named like a worker, such as `model` or `judge`.
 
     In a long file tasks come up again and again, and workers are not named like labels.
     """
-    if found is None:
+    if columns is None:
         return False
-    rest = set(source.columns) - {found.task, found.worker, found.label, found.truth}
-    if len(encode(source.table[found.task]).dictionary) == source.table.num_rows and rest:
+    rest = set(source.columns) - {columns.task, columns.worker, columns.label, columns.truth}
+    if len(encode(source.table[columns.task]).dictionary) == source.table.num_rows and rest:
         return False
-    labels = set(LabelColumn.from_text(found.label, source.table[found.label]).keys)
-    if not _shares_labels(source, found.worker, labels):
+    labels = set(LabelColumn.from_text(columns.label, source.table[columns.label]).keys)
+    if not _shares_labels(source, columns.worker, labels):
         return True
-    may_be_named_alike = roles.simple(found.worker) in roles.CLEAR_WORKER_NAMES or all(map(is_whole_number, labels))
+    may_be_named_alike = roles.simple(columns.worker) in roles.CLEAR_WORKER_NAMES or all(map(is_whole_number, labels))
     return may_be_named_alike and not any(_shares_labels(source, name, labels) for name in rest)
 
 
@@ -103,21 +97,24 @@ def _shares_labels(source: Source, name: str, labels: set[str]) -> bool:
     return shared > int(source.table.num_rows) / 2
 
 
-def read_long(request: Request, found: LongColumns) -> Votes:
-    """Return the votes of a long file, one row per task in order of first appearance."""
+def read_long(request: Request, columns: LongColumns) -> Votes:
+    """Return the votes of a long file, one row per task.
+
+    Tasks are in order of first appearance.
+    """
     source, notebook = request.source, request.notebook
-    _note_columns(request, found)
-    tasks, workers = encode_names(source.table[found.task]), encode_names(source.table[found.worker])
+    _note_columns(request, columns)
+    tasks, workers = encode_names(source.table[columns.task]), encode_names(source.table[columns.worker])
     _note_merged(tasks, "task", notebook)
     _note_merged(workers, "worker", notebook)
     chosen = _choose_workers(request, workers)
     worker_of = chosen[workers.codes]  # -1 where the worker is empty or left out
     asked = pa.array(np.where(worker_of >= 0, 1, 0).astype(bool))
-    labels = pc.if_else(asked, source.text(found.label), "")  # what ignored workers say makes no class
-    column = LabelColumn.from_text(found.label, labels)
+    labels = pc.if_else(asked, source.text(columns.label), "")  # what ignored workers say makes no class
+    column = LabelColumn.from_text(columns.label, labels)
     if column.too_many:
         raise InputError(
-            f"The label column {found.label!r} holds {column.n_spellings:,} different values; "
+            f"The label column {columns.label!r} holds {column.n_spellings:,} different values; "
             "it is not a column of labels."
         )
     coding = code_columns([column], request.rule, extra=request.classes)
@@ -127,12 +124,12 @@ def read_long(request: Request, found: LongColumns) -> Votes:
     rows = _rows_of_tasks(tasks.codes)
     names = [name for name, keep in zip(workers.names.to_pylist(), chosen[:-1] >= 0, strict=True) if keep]
     refuse_too_few(source, names, notebook)
-    _refuse_hopeless_size(request, found, len(coding.classes), len(rows.task_at), len(names))
+    _refuse_hopeless_size(request, columns, len(coding.classes), len(rows.task_at), len(names))
     refuse_hopeless(request, [], coding)
     answered = (tasks.codes >= 0) & (worker_of >= 0) & (coding.codes[:, 0] >= 0)
     codes = np.full((len(rows.task_at), len(names)), -1, np.int32)
     _fill_last(codes, rows.row_of[answered], worker_of[answered], coding.codes[answered, 0], notebook)
-    truth, only = _truth_of_tasks(request, found, rows, coding.keys)
+    truth, only = _truth_of_tasks(request, columns, rows, coding.keys)
     return Votes(
         codes=codes,
         classes=as_label_array(coding.classes),
@@ -143,21 +140,26 @@ def read_long(request: Request, found: LongColumns) -> Votes:
     )
 
 
-def _note_columns(request: Request, found: LongColumns) -> None:
+def _note_columns(request: Request, columns: LongColumns) -> None:
     notebook = request.notebook
-    for role, column in (("id", found.task), ("worker", found.worker), ("label", found.label), ("truth", found.truth)):
+    for role, column in (
+        ("id", columns.task),
+        ("worker", columns.worker),
+        ("label", columns.label),
+        ("truth", columns.truth),
+    ):
         if column is not None:
             notebook.roles[column] = role
     notebook.add(
         "understood",
-        f"Each row is one answer: task in {found.task!r}, worker in {found.worker!r}, label in {found.label!r}.",
+        f"Each row is one answer: task in {columns.task!r}, worker in {columns.worker!r}, label in {columns.label!r}.",
     )
     for name in request.source.columns:
         if name not in notebook.roles:
             notebook.leave_out(name, "a long file needs only task, worker, label and truth.")
 
 
-def _refuse_hopeless_size(request: Request, found: LongColumns, n_classes: int, n_tasks: int, n_workers: int) -> None:
+def _refuse_hopeless_size(request: Request, columns: LongColumns, n_classes: int, n_tasks: int, n_workers: int) -> None:
     if n_tasks * n_workers > MAX_CELLS:
         raise InputError(
             f"{n_tasks:,} tasks × {n_workers:,} workers are too many cells to fuse at once. "
@@ -166,47 +168,33 @@ def _refuse_hopeless_size(request: Request, found: LongColumns, n_classes: int, 
     if n_classes > n_tasks and not request.classes:
         raise InputError(
             f"{request.source.name} has more classes ({n_classes:,}) than tasks ({n_tasks:,}): "
-            f"column {found.label!r} is probably an id or a text, not labels."
+            f"column {columns.label!r} is probably an id or a text, not labels."
         )
-
-
-def encode_names(texts: pa.ChunkedArray) -> Names:
-    """Return names as codes; `` 1 ``, ``1`` and ``1.0`` are one name, spelled as it came first."""
-    encoded = encode(texts)
-    spelled = encoded.dictionary
-    keys = canonical_name(spelled).dictionary_encode()  # distinct spellings → distinct names
-    name_of = keys.indices.to_numpy(zero_copy_only=False).astype(np.int32)
-    first = np.full(len(keys.dictionary), -1, np.int64)
-    first[name_of[::-1]] = np.arange(len(name_of))[::-1]
-    empty = pc.index(keys.dictionary, "").as_py()
-    codes = name_of[encoded.indices.to_numpy(zero_copy_only=False)]
-    if empty >= 0:
-        codes = np.where(codes == empty, -1, codes)
-    trimmed = trim(spelled)
-    merged = pc.count_distinct(trimmed).as_py() - len(keys.dictionary)
-    return Names(codes.astype(np.int32), trimmed.take(pa.array(first)), keys.dictionary, merged)
 
 
 def _note_merged(names: Names, what: str, notebook: Notebook) -> None:
     if names.n_merged:
-        text = f"{plural(names.n_merged, what)} spelled both as a whole number and with .0 (1 and 1.0) are one."
+        text = f"{count(names.n_merged, what)} spelled both as a whole number and with .0 (1 and 1.0) are one."
         notebook.add("changed", text, count=names.n_merged)
 
 
-def _choose_workers(request: Request, workers: Names) -> NDArray[np.int32]:
-    """Return (names + 1,) the learner index of each worker, -1 if left out; the last entry serves code -1."""
+def _choose_workers(request: Request, workers: Names) -> Codes:
+    """Return the learner index of each worker, (names + 1,).
+
+    It is -1 for those left out; the last entry serves code -1.
+    """
     names = workers.names.to_pylist()
     keys = workers.keys.to_pylist()
     wished = None if request.learners is None else set(canonical_name(pa.array(list(request.learners))).to_pylist())
     ignored = set(canonical_name(pa.array(list(request.ignore), pa.string())).to_pylist())
     for key in [*(wished or ()), *(ignored - set(request.source.columns))]:
         if key not in keys:
-            raise InputError(f"There is no worker {key!r} in the file; its workers are {listing(names)}.")
+            raise InputError(f"There is no worker {key!r} in the file; its workers are {quoted(names)}.")
     wanted = [bool(key) and (wished is None or key in wished) and key not in ignored for key in keys]
     left_out = [name for name, keep in zip(names, wanted, strict=True) if name and not keep]
     if left_out:
         verb = "was" if len(left_out) == 1 else "were"
-        text = f"{plural(len(left_out), 'worker')} ({listing(left_out)}) {verb} left out, as asked."
+        text = f"{count(len(left_out), 'worker')} ({quoted(left_out)}) {verb} left out, as asked."
         request.notebook.add("left out", text, count=len(left_out))
     index = np.full(len(names) + 1, -1, np.int32)
     index[:-1][wanted] = np.arange(sum(wanted))
@@ -220,7 +208,7 @@ class _Rows:
     first: NDArray[np.int64]  # (n,) first answer of each row
 
 
-def _rows_of_tasks(task_codes: NDArray[np.int32]) -> _Rows:
+def _rows_of_tasks(task_codes: Codes) -> _Rows:
     seen, first = np.unique(task_codes, return_index=True)
     seen, first = seen[seen >= 0], first[seen >= 0]
     order = np.argsort(first)
@@ -234,20 +222,23 @@ def _note_nameless(tasks: Names, workers: Names, notebook: Notebook) -> None:
     if nameless.any():
         notebook.add(
             "left out",
-            f"Left out {plural(int(nameless.sum()), 'answer')} without a task or worker",
+            f"Left out {count(int(nameless.sum()), 'answer')} without a task or worker",
             count=int(nameless.sum()),
             rows=np.flatnonzero(nameless),
         )
 
 
 def _fill_last(
-    codes: NDArray[np.int32],
+    codes: Codes,
     rows: NDArray[np.int64],
-    workers: NDArray[np.int32],
-    labels: NDArray[np.int32],
+    workers: Codes,
+    labels: Codes,
     notebook: Notebook,
 ) -> None:
-    """Write answers into (n, d) codes; of several by one worker on one task the last one counts."""
+    """Write answers into (n, d) codes.
+
+    Of several by one worker on one task, the last one counts.
+    """
     flat = codes.reshape(-1)
     cells = rows * codes.shape[1] + workers
     distinct, last = np.unique(cells[::-1], return_index=True)
@@ -257,21 +248,21 @@ def _fill_last(
         changed = int((flat[cells] != labels).sum())
         notebook.add(
             "changed",
-            f"Dropped {plural(repeated, 'repeated answer')} of a worker on a task: the last one counts "
+            f"Dropped {count(repeated, 'repeated answer')} of a worker on a task: the last one counts "
             f"({changed:,} of those dropped differ from it).",
             count=repeated,
         )
 
 
 def _truth_of_tasks(
-    request: Request, found: LongColumns, rows: _Rows, class_keys: Sequence[str]
-) -> tuple[NDArray[np.int32] | None, NDArray[np.object_]]:
-    """Return the truth of every task from a column that repeats it with each answer."""
-    if found.truth is None:
+    request: Request, columns: LongColumns, rows: _Rows, class_keys: Sequence[str]
+) -> tuple[Codes | None, NDArray[np.object_]]:
+    """Return the truth of every task from a repeated column."""
+    if columns.truth is None:
         return None, np.empty(0, object)
     source, notebook = request.source, request.notebook
     quiet = Notebook()  # its notes would count answers, not tasks
-    codes, only = code_truth_texts(found.truth, source.table[found.truth], class_keys, request.rule, quiet)
+    codes, only = code_truth_labels(columns.truth, source.table[columns.truth], class_keys, request.rule, quiet)
     if codes is None:
         notebook.notes.extend(quiet.notes)
         return None, only
@@ -282,13 +273,13 @@ def _truth_of_tasks(
     if conflict.any():
         at = int(np.argmax(conflict))
         raise InputError(
-            f"The truth column {found.truth!r} gives two different labels for the task in row {at + 1:,} of "
-            f"{source.name} ({source.table[found.task][at].as_py()!r}). Mend it, or ignore the column."
+            f"The truth column {columns.truth!r} gives two different labels for the task in row {at + 1:,} of "
+            f"{source.name} ({source.table[columns.task][at].as_py()!r}). Mend it, or ignore the column."
         )
     notebook.add(
         "understood",
-        f"Column {found.truth!r} is taken as the truth of {plural(int((truth >= 0).sum()), 'task')}; "
+        f"Column {columns.truth!r} is taken as the truth of {count(int((truth >= 0).sum()), 'task')}; "
         "it is for evaluation only and never used in training.",
-        column=found.truth,
+        column=columns.truth,
     )
     return truth, only

@@ -1,4 +1,4 @@
-"""Text to table: finds the delimiter, reads every cell as text, and says on which line a file breaks."""
+"""Parsing: delimited text to a table of text cells."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from deem_core.errors import InputError
+from deem_core.text import count
 
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "pipe"}
 """Delimiters in the order in which a tie is decided."""
@@ -33,10 +34,10 @@ def delimiter_of(wish: str) -> str:
         If it is none of `DELIMITERS`.
     """
     named = {name: sign for sign, name in DELIMITERS.items()}
-    found = wish if wish in DELIMITERS else named.get(wish)
-    if found is None:
+    sign = wish if wish in DELIMITERS else named.get(wish)
+    if sign is None:
         raise InputError(f"{wish[:20]!r} is not a delimiter; it is one of {', '.join(named)}.")
-    return found
+    return sign
 
 
 _SAMPLE_BYTES = 1 << 18
@@ -78,7 +79,7 @@ class Body:
 
 
 @dataclass(frozen=True)
-class Parsed:
+class TextTable:
     """A table of text cells.
 
     Attributes
@@ -101,25 +102,25 @@ class Parsed:
     suspect_rows: tuple[int, ...]
 
 
-def parse(name: str, data: bytes, delimiter: str | None = None) -> Parsed:
-    """Read UTF-8 text with the delimiter given or found; every cell stays text."""
+def parse(name: str, data: bytes, delimiter: str | None = None) -> TextTable:
+    """Read UTF-8 text into a table; every cell stays text."""
     if not data or data.isspace():
         raise InputError(f"{name} is blank: it holds only white space. Bring a file with a header and rows.")
-    body, told = _cut(name, data)
+    body, excel_delimiter = _cut(name, data)
     if not body.end:
         raise InputError(f"{name} is blank: it holds no header. Bring a file with a header and rows.")
-    delimiter = delimiter or told or find_delimiter(body.data)
+    delimiter = delimiter or excel_delimiter or find_delimiter(body.data)
     records = [cells for _, cells in itertools.islice(_records(_head(body.data), delimiter), _SAMPLE_RECORDS)]
     header, *first = records or [next(_records(body.data, delimiter))[1]]
     if len(header) > MAX_COLUMNS:
         raise InputError(f"{name} has {len(header):,} columns; at most {MAX_COLUMNS:,} can be read.")
     table, n_spaced = _read_or_explain(body, delimiter, _column_types(header, first))
-    n_blank = _count_blank_lines(body, delimiter, table.num_rows) + body.lines_before - bool(told)
-    return Parsed(tuple(header), table.columns, delimiter, n_blank + n_spaced, _suspect_rows(body, table, delimiter))
+    n_blank = _count_blank_lines(body, delimiter, table.num_rows) + body.lines_before - bool(excel_delimiter)
+    return TextTable(tuple(header), table.columns, delimiter, n_blank + n_spaced, _suspect_rows(body, table, delimiter))
 
 
 def find_delimiter(data: bytes) -> str:
-    """Return the delimiter under which most records have as many cells as the header has."""
+    """Return the delimiter that makes records as wide as the header."""
     sample = _head(data)
     best, best_score = ",", (0.0, 0)
     for delimiter in DELIMITERS:
@@ -133,20 +134,20 @@ def find_delimiter(data: bytes) -> str:
 
 
 def _cut(name: str, data: bytes) -> tuple[Body, str | None]:
-    """Cut off blank lines before the table, blanks after it, and Excel's line that names the delimiter."""
-    told = None
+    """Cut off blank lines, and Excel's line that names the delimiter."""
+    excel_delimiter = None
     start = len(data) - len(data.lstrip(b"\r\n")) if data[:1] in (b"\r", b"\n") else 0
     if match := _SEPARATOR_LINE.match(data, start):
         separator = match.group(1).decode("latin-1")
-        told, start = separator if separator in DELIMITERS else None, match.end()
+        excel_delimiter, start = separator if separator in DELIMITERS else None, match.end()
     end = len(data)
     while blank := _BLANK_END.search(data, max(end - 1000, start), end):
         end = blank.start()
     newline = b"\n" if b"\n" in data else b"\r"
     lines_before = data.count(newline, 0, start)
     if start == 0 and not data[end:].strip(b"\r\n"):  # spares a copy of a large file
-        return Body(name, data, lines_before, end), told
-    return Body(name, data[start:end], lines_before, end - start), told
+        return Body(name, data, lines_before, end), excel_delimiter
+    return Body(name, data[start:end], lines_before, end - start), excel_delimiter
 
 
 def _head(data: bytes) -> bytes:
@@ -176,7 +177,10 @@ def _long_cells() -> Iterator[None]:
 
 
 def _records(data: bytes, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield (first line, cells) of every record that is not blank, by Python's slow and exact reader."""
+    """Yield (first line, cells) of every record that is not blank.
+
+    Python's reader is slow and exact.
+    """
     text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="replace", newline="")
     reader = csv.reader(text, delimiter=delimiter)
     before = 0
@@ -188,7 +192,10 @@ def _records(data: bytes, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _read_or_explain(body: Body, delimiter: str, types: list[pa.DataType]) -> tuple[pa.Table, int]:
-    """Return the table and the number of lines that held only spaces; explain a file that is broken."""
+    """Return the table and the number of lines of spaces.
+
+    A broken file is refused with the line where it breaks.
+    """
     if body.data.find(body.newline, 0, body.end) < 0:  # a header and nothing else
         return pa.table([pa.array([], kind) for kind in types], names=[str(at) for at in range(len(types))]), 0
     try:
@@ -228,22 +235,28 @@ def _without_spaces(body: Body) -> tuple[bytes, int]:
 def _why_broken(body: Body, delimiter: str, width: int) -> str:
     for line, cells in _records(body.data, delimiter):
         if len(cells) != width:
-            found = "1 cell" if len(cells) == 1 else f"{len(cells):,} cells"
             return (
-                f"Line {line + body.lines_before:,} of {body.name} has {found} but the header has {width:,} "
-                f"(delimiter: {DELIMITERS[delimiter]}). Mend that line, or quote the cells that hold the delimiter."
+                f"Line {line + body.lines_before:,} of {body.name} has {count(len(cells), 'cell')} but the header has "
+                f"{width:,} (delimiter: {DELIMITERS[delimiter]}). Mend that line, or quote the cells that hold the "
+                "delimiter."
             )
     return f"{body.name} cannot be read as a table with the delimiter {DELIMITERS[delimiter]}. Export it again as CSV."
 
 
 def _ends_in_a_long_cell(table: pa.Table) -> bool:
-    """Tell whether the last row holds a line break, as it does if a quote is never closed."""
+    """Tell whether the last row holds a line break.
+
+    It does if a quote is never closed.
+    """
     last = table.slice(max(table.num_rows - 1, 0))
     return any("\n" in cell or "\r" in cell for column in last.columns for cell in column.to_pylist())
 
 
 def _refuse_open_quote(body: Body, delimiter: str) -> None:
-    """Refuse a quote that is never closed: it swallows all rows after it."""
+    """Refuse a quote that is never closed.
+
+    It swallows all rows after it.
+    """
     if not body.has_quotes:
         return
     start = 1
@@ -262,20 +275,20 @@ def _refuse_open_quote(body: Body, delimiter: str) -> None:
 
 
 def _suspect_rows(body: Body, table: pa.Table, delimiter: str) -> tuple[int, ...]:
-    """Return rows with a cell of several lines, one of which has as many delimiters as a line of the table."""
+    """Return rows with a cell that holds a line of the table."""
     if not body.has_quotes or table.num_columns < 2:
         return ()
     sign = re.escape(delimiter)
     line = rf"[\r\n](?:[^{sign}\r\n]*{sign}){{{min(table.num_columns - 1, 900)}}}[^{sign}\r\n]*(?:[\r\n]|$)"
-    found: set[int] = set()
+    rows: set[int] = set()
     for column in table.columns:
         if pa.types.is_dictionary(column.type):
             hits = _suspect_cells(column.unify_dictionaries(), line)
         else:
             hits = pc.match_substring_regex(column, line)
         if pc.any(hits).as_py():
-            found.update(pc.indices_nonzero(hits).to_pylist())
-    return tuple(sorted(found))
+            rows.update(pc.indices_nonzero(hits).to_pylist())
+    return tuple(sorted(rows))
 
 
 def _suspect_cells(column: pa.ChunkedArray, pattern: str) -> pa.ChunkedArray:
@@ -285,7 +298,10 @@ def _suspect_cells(column: pa.ChunkedArray, pattern: str) -> pa.ChunkedArray:
 
 
 def _count_blank_lines(body: Body, delimiter: str, n_rows: int) -> int:
-    """Return the empty lines between rows: lines that are neither header, row, nor part of a quoted cell."""
+    """Count the empty lines between rows.
+
+    They are neither header, row, nor part of a quoted cell.
+    """
     surplus = (
         body.data.count(body.newline, 0, body.end) - n_rows
     )  # no line ends the last row, and none is left for the header

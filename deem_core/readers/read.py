@@ -1,4 +1,4 @@
-"""One door for all files: find the layout, read the votes, and say what was done."""
+"""Reading: find the layout, read the votes, report what was done."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import Any, Literal
 import pandas as pd
 
 from deem_core.errors import InputError
-from deem_core.labels import DEFAULT, MissingRule, canonical_text
-from deem_core.memory import peak_bytes
 from deem_core.readers import long, roles, soft, wide
+from deem_core.readers.columns import Request, refuse_too_few
+from deem_core.readers.notes import ROWS_SHOWN, Notebook, Report, peak_bytes
 from deem_core.readers.parse import DELIMITERS, delimiter_of
-from deem_core.readers.report import ROWS_SHOWN, Notebook, Report, listing, plural
-from deem_core.readers.request import Request
 from deem_core.readers.source import Source, open_source
-from deem_core.readers.truth_file import read_truth_file
+from deem_core.readers.truth import read_truth
+from deem_core.text import count, quoted
 from deem_core.votes import Votes
+from deem_core.votes.labels import DEFAULT, MissingRule
 
 Layout = Literal["auto", "wide", "long", "soft"]
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A file read: the votes, the report of how, and the original cells.
+    """Votes of a file, the report, and the original cells.
 
     Attributes
     ----------
@@ -60,7 +60,9 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     encoding: str | None = None,
     classes: Sequence[str] = (),
 ) -> Reading:
-    """Read votes from a CSV, TSV, semicolon or pipe file, gzip of these, or Parquet.
+    """Read votes from delimited text, gzip of it, or Parquet.
+
+    Delimiters are comma, tab, semicolon and pipe.
 
     Parameters
     ----------
@@ -110,15 +112,15 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     source = open_source(path_or_buffer, notebook, delimiter=delimiter, encoding=encoding)
     _note_file(source, notebook)
     request = Request(source, id, truth, learners, ignore, rule, notebook, truth is not None, worker, label, classes)
-    votes, found = _read_layout(request, _long_if_named(request, layout))
+    votes, layout_read = _read_layout(request, _long_if_named(request, layout))
     if truth_file is not None:
         votes = _with_truth_file(votes, truth_file, rule, notebook)
-    _note_votes(votes, found, notebook)
-    return Reading(votes, _report(found, source, votes, notebook), source)
+    _note_votes(votes, layout_read, notebook)
+    return Reading(votes, _report(layout_read, source, votes, notebook), source)
 
 
 def _long_if_named(request: Request, layout: Layout) -> Layout:
-    """Return the layout to read by: long if one of its columns was named."""
+    """Return the layout: long if one of its columns was named."""
     if request.worker is None and request.label is None:
         return layout
     if layout in ("wide", "soft"):
@@ -148,7 +150,7 @@ def _read_layout(request: Request, layout: Layout) -> tuple[Votes, str]:
     rest = [name for name in rest if notebook.roles.get(name) is None]
     if learners is not None:
         rest = _only(rest, learners, notebook)
-        wide.refuse_too_few(request.source, [*known, *rest], notebook)
+        refuse_too_few(request.source, [*known, *rest], notebook)
     if naming is not None:
         return soft.read_soft(request, naming, rest), "soft"
     return wide.read_wide(request, rest), "wide"
@@ -169,13 +171,13 @@ def _ignored_groups(request: Request) -> list[set[str]]:
 
 
 def _without_ignored(request: Request) -> list[str]:
-    kept = []
+    columns = []
     for name in request.source.columns:
         if name in request.ignore:
             request.notebook.leave_out(name, "you asked for it.")
         elif request.notebook.roles.get(name) is None:
-            kept.append(name)
-    return kept
+            columns.append(name)
+    return columns
 
 
 def _long_columns(request: Request, columns: Sequence[str], layout: Layout) -> long.LongColumns | None:
@@ -187,14 +189,14 @@ def _long_columns(request: Request, columns: Sequence[str], layout: Layout) -> l
         triplet = long.LongColumns(task, worker, label, None)
     if triplet is None:
         raise InputError(
-            f"A long file needs columns for task, worker and label; {request.source.name} has {listing(columns)}. "
+            f"A long file needs columns for task, worker and label; {request.source.name} has {quoted(columns)}. "
             "Rename its columns to task, worker and label."
         )
     return triplet
 
 
 def _soft_naming(request: Request, columns: Sequence[str], taken: set[str], layout: Layout) -> soft.Naming | None:
-    """Return the soft columns, without learners that were not asked for or are to be ignored."""
+    """Return the soft columns of the learners that are wanted."""
     free = [name for name in columns if name not in taken]
     naming = soft.find_naming(request.source, free, request.rule)
     if naming is None and layout == "soft":
@@ -202,7 +204,7 @@ def _soft_naming(request: Request, columns: Sequence[str], taken: set[str], layo
         if named is None:
             raise InputError(
                 "A soft file needs at least two columns named <learner>:<class> for a learner; "
-                f"{request.source.name} has {listing(columns)}."
+                f"{request.source.name} has {quoted(columns)}."
             )
         naming = soft.read_values(request.source, named, request.rule)
     if naming is None:
@@ -225,7 +227,7 @@ def _soft_naming(request: Request, columns: Sequence[str], taken: set[str], layo
 
 
 def _only(columns: Sequence[str], learners: Sequence[str] | None, notebook: Notebook) -> list[str]:
-    """Return the columns that the caller wants as learners, in the file's order."""
+    """Return the columns that the caller wants, in the file's order."""
     if learners is None:
         return list(columns)
     for name in columns:
@@ -235,9 +237,9 @@ def _only(columns: Sequence[str], learners: Sequence[str] | None, notebook: Note
 
 
 def _refuse_roles(request: Request, columns: Sequence[str]) -> None:
-    """Refuse roles for columns that are not there, and two roles for one column."""
-    given = (("id", request.id), ("truth", request.truth), ("worker", request.worker), ("label", request.label))
-    named = [(role, name) for role, name in given if name is not None]
+    """Refuse roles of absent columns, and two roles of one."""
+    wishes = (("id", request.id), ("truth", request.truth), ("worker", request.worker), ("label", request.label))
+    named = [(role, name) for role, name in wishes if name is not None]
     for role, name in named:
         roles.require(columns, [name], role)
         if name in (request.learners or ()):
@@ -255,13 +257,13 @@ def _with_truth_file(votes: Votes, truth_file: Any, rule: MissingRule, notebook:
         raise InputError("The truth was given twice: by a column of the file and by a second file. Ignore one of them.")
     if isinstance(votes.ids, pd.RangeIndex):
         raise InputError("A truth file is matched by id, and no column names the rows. Say which one does (id).")
-    keys = [canonical_text(str(label)) for label in votes.classes]
-    codes, only = read_truth_file(truth_file, votes.ids, keys, rule, notebook)
-    return Votes(votes.codes, votes.classes, votes.learners, votes.ids, codes, votes.soft, only)
+    truth = read_truth(truth_file, votes, rule)
+    notebook.notes.extend(truth.notes)
+    return replace(votes, truth=truth.codes, truth_only=truth.truth_only)
 
 
 def _note_file(source: Source, notebook: Notebook) -> None:
-    size = f"{plural(source.table.num_rows, 'row')} and {plural(source.table.num_columns, 'column')}"
+    size = f"{count(source.table.num_rows, 'row')} and {count(source.table.num_columns, 'column')}"
     if source.delimiter is None:
         notebook.add("understood", f"{source.name}: Parquet, {size}.")
     else:
@@ -275,12 +277,12 @@ def _note_votes(votes: Votes, layout: str, notebook: Notebook) -> None:
     if not len(silent):
         return
     if layout == "long":  # a task has no line of its own: it is named instead
-        names = listing([str(votes.ids[row]) for row in silent[:ROWS_SHOWN]])
+        names = quoted([str(votes.ids[row]) for row in silent[:ROWS_SHOWN]])
         some = "" if len(silent) <= ROWS_SHOWN else "the first are "
-        text = f"{plural(len(silent), 'task')} without any vote: no label can be given ({some}{names})."
+        text = f"{count(len(silent), 'task')} without any vote: no label can be given ({some}{names})."
         notebook.add("warning", text, count=len(silent))
         return
-    text = f"{plural(len(silent), 'row')} without any vote: no label can be given"
+    text = f"{count(len(silent), 'row')} without any vote: no label can be given"
     notebook.add("warning", text, count=len(silent), rows=silent)
 
 

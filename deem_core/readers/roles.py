@@ -1,4 +1,4 @@
-"""Column roles by name: which column is the id, which the truth, and whether a file is long."""
+"""Roles of columns by their names: id, truth, task, worker, label."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 
 from deem_core.errors import InputError
-from deem_core.labels import encode
-from deem_core.readers.report import Notebook, listing
+from deem_core.readers.notes import Notebook
 from deem_core.readers.source import UNNAMED, Source
+from deem_core.text import quoted
+from deem_core.votes.labels import encode
 
 # Usual names, the most telling first: in a long file `task` wins over `id`.
 TASK_NAMES = (
@@ -53,79 +54,82 @@ _TRUTH_WORDS = {"truth", "groundtruth", "gt", "gold", "golden"}
 
 
 def simple(name: str) -> str:
-    """Return a name in lower case with underscores, for comparison with the usual names."""
+    """Return a name in lower case with underscores, for comparison."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.strip())  # GroundTruth
     return re.sub(r"[\s\-]+", "_", words.casefold())
 
 
 def smells_of_truth(name: str) -> bool:
-    """Tell whether a name hints at the truth, though it is none of the usual names."""
+    """Tell whether a name hints at the truth."""
     return not _TRUTH_WORDS.isdisjoint(re.split(r"[^a-z0-9]+", simple(name)))
 
 
 def matches(columns: Iterable[str], usual: Sequence[str]) -> list[str]:
     """Return the columns with a usual name, the most telling name first."""
     rank = {name: position for position, name in enumerate(usual)}
-    found = [column for column in columns if simple(column) in rank]
-    return sorted(found, key=lambda column: rank[simple(column)])
+    usual_columns = [column for column in columns if simple(column) in rank]
+    return sorted(usual_columns, key=lambda column: rank[simple(column)])
 
 
 def require(columns: Sequence[str], wanted: Iterable[str], what: str) -> None:
-    """Refuse a column that the caller names but the file does not have."""
+    """Refuse a column that the file does not have."""
     for name in wanted:
         if name not in columns:
-            raise InputError(f"There is no {what} column {name!r} in the file; its columns are {listing(columns)}.")
+            raise InputError(f"There is no {what} column {name!r} in the file; its columns are {quoted(columns)}.")
 
 
 def find_id(source: Source, columns: Sequence[str], id: str | None, notebook: Notebook) -> str | None:
-    """Return the id column: the one named by the caller, else the one with a usual name if that is unambiguous."""
+    """Return the id column: the one named, else by usual names.
+
+    Where several have usual names, none is taken.
+    """
     if id is not None:
         notebook.roles[id] = "id"
         notebook.add("understood", f"Column {id!r} names the rows (id).", column=id)
         return id
-    found = matches(columns, TASK_NAMES)
-    if len(found) > 1:
-        unique = [name for name in found if len(encode(source.table[name]).dictionary) == source.table.num_rows]
-        found = unique if len(unique) == 1 else found
-    if len(found) > 1:
-        for column in found:
+    candidates = matches(columns, TASK_NAMES)
+    if len(candidates) > 1:
+        unique = [name for name in candidates if len(encode(source.table[name]).dictionary) == source.table.num_rows]
+        candidates = unique if len(unique) == 1 else candidates
+    if len(candidates) > 1:
+        for column in candidates:
             notebook.leave_out(
-                column, f"{listing(found)} could all be the id, so none was taken. Name the one you mean."
+                column, f"{quoted(candidates)} could all be the id, so none was taken. Name the one you mean."
             )
         return None
-    if not found:
+    if not candidates:
         return None
-    what = "The unnamed first column" if found[0] == UNNAMED else f"Column {found[0]!r}"
-    notebook.add("understood", f"{what} names the rows (id).", column=found[0])
-    notebook.roles[found[0]] = "id"
-    return found[0]
+    what = "The unnamed first column" if candidates[0] == UNNAMED else f"Column {candidates[0]!r}"
+    notebook.add("understood", f"{what} names the rows (id).", column=candidates[0])
+    notebook.roles[candidates[0]] = "id"
+    return candidates[0]
 
 
 def find_truth(columns: Sequence[str], truth: str | None, notebook: Notebook) -> str | None:
-    """Return the truth column: the one named, else the one with a usual name if there is just one.
+    """Return the truth column: the one named, else by usual names.
 
     Other columns whose names speak of truth are set aside: truth must never leak into the votes.
     """
-    found = [truth] if truth is not None else matches(columns, TRUTH_NAMES)
-    if len(found) > 1:
-        for column in found:
+    candidates = [truth] if truth is not None else matches(columns, TRUTH_NAMES)
+    if len(candidates) > 1:
+        for column in candidates:
             notebook.leave_out(
-                column, f"{listing(found)} could all be the truth, so none was taken. Name the one you mean."
+                column, f"{quoted(candidates)} could all be the truth, so none was taken. Name the one you mean."
             )
-        found = []
+        candidates = []
     for column in columns:
-        if column not in found and notebook.roles.get(column) is None and _speaks_of_truth(column):
+        if column not in candidates and notebook.roles.get(column) is None and _speaks_of_truth(column):
             reason = "its name speaks of the truth, which must not be a vote."
             notebook.leave_out(column, f"{reason} Name it as the truth, or list it among the learners.")
-    if not found:
+    if not candidates:
         return None
     notebook.add(
         "understood",
-        f"Column {found[0]!r} is taken as the truth; it is for evaluation only and never used in training.",
-        column=found[0],
+        f"Column {candidates[0]!r} is taken as the truth; it is for evaluation only and never used in training.",
+        column=candidates[0],
     )
-    notebook.roles[found[0]] = "truth"
-    return found[0]
+    notebook.roles[candidates[0]] = "truth"
+    return candidates[0]
 
 
 def _speaks_of_truth(column: str) -> bool:

@@ -11,16 +11,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from deem_core import soft_votes
-from deem_core.coding import as_label_array
 from deem_core.errors import InputError
-from deem_core.labels import MissingRule, canonical_text, code_columns
-from deem_core.one_hot import one_hot
-from deem_core.readers.report import Notebook, clip, listing, plural
-from deem_core.readers.request import Request
+from deem_core.readers.columns import Request, note_coding, read_ids, refuse_hopeless, refuse_too_few
+from deem_core.readers.notes import Notebook
 from deem_core.readers.source import Source
-from deem_core.readers.wide import choose_learners, note_coding, read_ids, read_truth, refuse_hopeless, refuse_too_few
-from deem_core.votes import Votes
+from deem_core.readers.truth import read_truth_column
+from deem_core.readers.wide import choose_learners
+from deem_core.text import clip, count, quoted
+from deem_core.typing import Floats
+from deem_core.votes import Votes, checks
+from deem_core.votes.arrays import one_hot
+from deem_core.votes.coding import as_label_array
+from deem_core.votes.labels import MissingRule, canonical_text, code_columns
 
 SEPARATORS = (":", "__", ".p_", "_prob_")
 MAX_NUMBERS = 2_000_000_000
@@ -32,7 +34,7 @@ _DECIMAL_COMMA = r"^([+-]?[0-9]*),([0-9]+)$"
 
 @dataclass(frozen=True)
 class Naming:
-    """Soft columns found by their names.
+    """Soft columns by learner and class.
 
     Attributes
     ----------
@@ -43,7 +45,7 @@ class Naming:
     """
 
     groups: Mapping[str, Mapping[str, str]]
-    values: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    values: dict[str, Floats] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[str]:
@@ -60,9 +62,9 @@ def find_naming(source: Source, columns: Sequence[str], rule: MissingRule) -> Na
     groups: dict[str, Mapping[str, str]] = {}
     taken: set[str] = set()
     for separator in SEPARATORS:
-        found = _named(separator, [name for name in columns if name not in taken])
-        convincing = {frozenset(g) for g in found.values() if _look_like_probabilities(source, g, rule)}
-        for learner, group in found.items():
+        named = _groups_by_name(separator, [name for name in columns if name not in taken])
+        convincing = {frozenset(g) for g in named.values() if _look_like_probabilities(source, g, rule)}
+        for learner, group in named.items():
             if frozenset(group) in convincing:
                 groups[learner] = group
                 taken.update(group.values())
@@ -71,13 +73,15 @@ def find_naming(source: Source, columns: Sequence[str], rule: MissingRule) -> Na
 
 def named_groups(columns: Sequence[str]) -> Naming | None:
     """Return the naming that covers most columns, whatever their cells hold."""
-    namings = [Naming(_named(separator, columns)) for separator in SEPARATORS]
+    namings = [Naming(_groups_by_name(separator, columns)) for separator in SEPARATORS]
     best = max(namings, key=lambda naming: len(naming.columns))
     return best if best.columns else None
 
 
-def _named(separator: str, columns: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return learner → class → column for names with this separator, groups of at least two classes only.
+def _groups_by_name(separator: str, columns: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return learner → class → column for names with a separator.
+
+    Groups have at least two classes.
 
     Where a name holds the separator twice, the split that gives the fewest class lists is the right one.
     """
@@ -93,7 +97,7 @@ def _named(separator: str, columns: Sequence[str]) -> dict[str, dict[str, str]]:
 
 
 def _look_like_probabilities(source: Source, group: Mapping[str, str], rule: MissingRule) -> bool:
-    """Tell probabilities from labels of learners whose names happen to hold a separator.
+    """Tell probabilities from labels under names with a separator.
 
     Numbers with fractions somewhere, or whole ones whose rows sum to 1 (one-hot) or to 100 (percentages, which
     are refused later, by cell).
@@ -116,7 +120,10 @@ def _look_like_probabilities(source: Source, group: Mapping[str, str], rule: Mis
 
 
 def read_values(source: Source, naming: Naming, rule: MissingRule) -> Naming:
-    """Return the naming with its columns as numbers; a cell that is no number is refused."""
+    """Return the naming with its columns as numbers.
+
+    A cell that is no number is refused.
+    """
     values = {}
     for column in naming.columns:
         texts = _plain_numbers(source.text(column))
@@ -148,22 +155,25 @@ def _is_readable(texts: pa.ChunkedArray, rule: MissingRule) -> pa.ChunkedArray:
     return pc.or_(_is_missing(texts, rule), pc.match_substring_regex(texts, _NUMBER, ignore_case=True))
 
 
-def _as_numbers(texts: pa.ChunkedArray, rule: MissingRule) -> NDArray[np.float64]:
+def _as_numbers(texts: pa.ChunkedArray, rule: MissingRule) -> Floats:
     filled = pc.if_else(_is_missing(texts, rule), None, texts)
     filled = pc.replace_substring_regex(filled, r"^\+|\.$|[.]?\s*%$", "")
     return np.asarray(pc.cast(filled, pa.float64()).to_numpy(), np.float64)
 
 
 def read_soft(request: Request, naming: Naming, columns: Sequence[str]) -> Votes:
-    """Return the votes of a file with soft columns; ``columns`` are the others that may be plain learners."""
+    """Return the votes of a file with soft columns.
+
+    ``columns`` are the others, which may be plain learners.
+    """
     source, notebook = request.source, request.notebook
     names = list(naming.groups)
     if repeated := set(names) & set(columns):
         raise InputError(f"Learner {min(repeated)!r} has both a label column and probability columns. Ignore one.")
     notebook.add(
         "understood",
-        f"{plural(len(naming.columns), 'column')} hold the probabilities of {plural(len(names), 'learner')} "
-        f"({listing(names)}), one for each class.",
+        f"{count(len(naming.columns), 'column')} hold the probabilities of {count(len(names), 'learner')} "
+        f"({quoted(names)}), one for each class.",
         count=len(naming.columns),
     )
     _note_decimal_commas(source, naming, notebook)
@@ -190,9 +200,9 @@ def read_soft(request: Request, naming: Naming, columns: Sequence[str]) -> Votes
     for j, label_column in enumerate(plain):
         soft[:, order.index(label_column.name)] = one_hot(coding.codes[:, [j]], len(coding.classes))[:, 0]
     _fill(request, soft, naming, order, {key: code for code, key in enumerate(coding.keys)})
-    codes, only = read_truth(request, coding.keys)
+    codes, only = read_truth_column(request, coding.keys)
     return Votes(
-        codes=soft_votes.hard_codes(soft),
+        codes=checks.hard_codes(soft),
         classes=as_label_array(coding.classes),
         learners=tuple(order),
         ids=read_ids(request),
@@ -209,12 +219,12 @@ def _note_decimal_commas(source: Source, naming: Naming, notebook: Notebook) -> 
         if pc.any(pc.match_substring_regex(source.text(column), _DECIMAL_COMMA)).as_py()
     ]
     if commas:
-        text = f"Read decimal commas as points in {plural(len(commas), 'column')} ({listing(commas, 3)})."
+        text = f"Read decimal commas as points in {count(len(commas), 'column')} ({quoted(commas, 3)})."
         notebook.add("changed", text, count=len(commas))
 
 
 def _order(source: Source, naming: Naming, plain: Sequence[str]) -> list[str]:
-    """Return all learners in the order of their first column in the file."""
+    """Return all learners in the order of their first columns."""
     learner_of = {column: learner for learner, group in naming.groups.items() for column in group.values()}
     learner_of.update({name: name for name in plain})
     return list(dict.fromkeys(learner_of[name] for name in source.columns if name in learner_of))
@@ -223,17 +233,17 @@ def _order(source: Source, naming: Naming, plain: Sequence[str]) -> list[str]:
 def _fill(
     request: Request, soft: NDArray[np.float32], naming: Naming, order: Sequence[str], code_of: Mapping[str, int]
 ) -> None:
-    """Write the soft learners' probabilities into (n, d, K) and note what had to be mended."""
+    """Write probabilities into (n, d, K) and note what was mended."""
     notebook = request.notebook
     renormalised: list[int] = []
     n_renormalised = n_zero = n_partial = 0
     for learner, group in naming.groups.items():
         keys = [canonical_text(class_) for class_ in group]
         if len(set(keys)) < len(keys):
-            raise InputError(f"Learner {learner!r} has two columns for one class: {listing(group.values())}.")
+            raise InputError(f"Learner {learner!r} has two columns for one class: {quoted(group.values())}.")
         values = np.column_stack([naming.values[column] for column in group.values()])
         _refuse_impossible(request.source, values, list(group.values()))
-        normal = soft_votes.normalise(values[:, None, :].astype(np.float32), [learner])
+        normal = checks.normalise(values[:, None, :].astype(np.float32), [learner])
         at = order.index(learner)
         soft[:, at][:, [code_of[key] for key in keys]] = normal.soft[:, 0]
         n_renormalised += normal.n_renormalised
@@ -243,19 +253,19 @@ def _fill(
     if n_renormalised:
         notebook.add(
             "changed",
-            f"Renormalised {plural(n_renormalised, 'soft vote')} that did not sum to 1 within 1 %",
+            f"Renormalised {count(n_renormalised, 'soft vote')} that did not sum to 1 within 1 %",
             count=n_renormalised,
             rows=sorted(set(renormalised)),
         )
     if n_partial:
-        text = f"Read the empty cells of {plural(n_partial, 'soft vote')} that had other probabilities as 0."
+        text = f"Read the empty cells of {count(n_partial, 'soft vote')} that had other probabilities as 0."
         notebook.add("changed", text, count=n_partial)
     if n_zero:
-        text = f"Took {plural(n_zero, 'soft vote')} with all probabilities 0 as no vote."
+        text = f"Took {count(n_zero, 'soft vote')} with all probabilities 0 as no vote."
         notebook.add("changed", text, count=n_zero)
 
 
-def _refuse_impossible(source: Source, values: NDArray[np.float64], columns: Sequence[str]) -> None:
+def _refuse_impossible(source: Source, values: Floats, columns: Sequence[str]) -> None:
     infinite = np.isinf(values)
     wrong = infinite | (values < 0) | (values > 1 + 1e-4)
     if wrong.any():

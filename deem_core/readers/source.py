@@ -1,4 +1,4 @@
-"""The source table: a file's original cells as text, with clean column names."""
+"""Source: a file's original cells as text, with clean column names."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from deem_core.errors import InputError
-from deem_core.labels import is_number
 from deem_core.readers import decode, parse
-from deem_core.readers.report import Notebook, plural
+from deem_core.readers.notes import Notebook
+from deem_core.text import count
+from deem_core.votes.labels import is_number
 
 UNNAMED = "(unnamed)"
 """Stands for the empty header cell that pandas writes above its index."""
@@ -55,8 +56,20 @@ def plain_text(cells: pa.ChunkedArray) -> pa.ChunkedArray:
     return cells.cast(pa.string()) if pa.types.is_dictionary(cells.type) else cells
 
 
-def open_source(file: Any, notebook: Notebook, *, delimiter: str | None = None, encoding: str | None = None) -> Source:
-    """Read a file into a table of text and check its header; what is not said about text files is found."""
+def open_source(
+    file: Any, notebook: Notebook | None = None, *, delimiter: str | None = None, encoding: str | None = None
+) -> Source:
+    """Read a file into a table of text and check its header.
+
+    Parameters
+    ----------
+    file : path, bytes or open file
+    notebook : Notebook, optional
+        Takes what was understood, changed and left out.
+    delimiter, encoding : str, optional
+        Of a text file; found by default.
+    """
+    notebook = Notebook() if notebook is None else notebook
     raw = decode.load(file)
     if raw.is_parquet:
         source = _from_parquet(raw, notebook)
@@ -74,11 +87,11 @@ def open_source(file: Any, notebook: Notebook, *, delimiter: str | None = None, 
     return source
 
 
-def _note_text(raw: decode.Raw, text: decode.Text, parsed: parse.Parsed, notebook: Notebook) -> None:
+def _note_text(raw: decode.Raw, text: decode.Text, parsed: parse.TextTable, notebook: Notebook) -> None:
     for doubt in filter(None, (raw.doubt, text.doubt)):
         notebook.add("warning", doubt)
     if parsed.n_blank_lines:
-        notebook.add("changed", f"Skipped {plural(parsed.n_blank_lines, 'blank line')}.", count=parsed.n_blank_lines)
+        notebook.add("changed", f"Skipped {count(parsed.n_blank_lines, 'blank line')}.", count=parsed.n_blank_lines)
     if parsed.suspect_rows:
         notebook.add(
             "warning",
@@ -89,7 +102,10 @@ def _note_text(raw: decode.Raw, text: decode.Text, parsed: parse.Parsed, noteboo
 
 
 def _clean_header(name: str, header: tuple[str, ...], columns: list[pa.ChunkedArray], notebook: Notebook) -> list[str]:
-    """Return trimmed names; repeated ones are refused, nameless columns get a name of their own."""
+    """Return trimmed column names; refuse repeated ones.
+
+    Columns without a name get one.
+    """
     names = [cell.strip("\ufeff").strip() for cell in header]
     _refuse_repeated(name, names)
     for position, trimmed in enumerate(names):
@@ -154,7 +170,10 @@ def _from_parquet(raw: decode.Raw, notebook: Notebook) -> Source:
 
 
 def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    """Return a typed column as text: null as the empty cell, booleans as Python spells them; None if it has no text."""
+    """Return a typed column as text; None if it has none.
+
+    Null is the empty cell, booleans are spelled as in Python.
+    """
     if pa.types.is_nested(column.type):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Datasets: a stored file of votes, how to read it, and its truth if there is one."""
+"""Datasets: a stored file of votes, and how to read it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ READING = (
 
 @dataclass(frozen=True)
 class Dataset:
-    """A file of votes as it is to be read.
+    """A file of votes, with the options to read it.
 
     Attributes
     ----------
@@ -66,29 +66,29 @@ def dataset_id(name: str, data: str, truth: str | None, reading: Mapping[str, An
 
 
 def load_dataset(path: Path) -> Dataset | None:
-    """Return the dataset whose record this is; None if it is not there or damaged."""
+    """Return the dataset of a record; None if missing or damaged."""
     content = read_json(path)
     try:
-        found = None if content is None else Dataset(**content)
-        if found is None or found.id != path.stem:
+        dataset = None if content is None else Dataset(**content)
+        if dataset is None or dataset.id != path.stem:
             return None
-        checked_digest(found.data)
-        if found.truth is not None:
-            checked_digest(found.truth)
-        return found if isinstance(found.reading, dict) and isinstance(found.created, (int, float)) else None
+        checked_digest(dataset.data)
+        if dataset.truth is not None:
+            checked_digest(dataset.truth)
+        return dataset if isinstance(dataset.reading, dict) and isinstance(dataset.created, (int, float)) else None
     except (TypeError, InputError):
         return None
 
 
 def plain_reading(reading: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return reading options as plain values; those that are None are not given.
+    """Return reading options as plain values, without those that are None.
 
     Raises
     ------
     InputError
         If there is an option that readers do not know, or a value that is not text or a list of texts.
     """
-    made: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for name, value in (reading or {}).items():
         if name not in READING:
             raise InputError(f"There is no reading option {name!r}; there are {', '.join(READING)}.")
@@ -98,22 +98,22 @@ def plain_reading(reading: Mapping[str, Any] | None) -> dict[str, Any]:
         texts = [value] if isinstance(value, str) else list(value)
         if not all(isinstance(text, str) for text in texts) or (not many and not isinstance(value, str)):
             raise InputError(f"The reading option {name!r} must be {'a list of texts' if many else 'a text'}.")
-        made[name] = texts if many else value
-    return made
+        options[name] = texts if many else value
+    return options
 
 
 def read_stored(
     data: Path, name: str, truth: Path | None, truth_name: str | None, reading: Mapping[str, Any]
 ) -> Reading:
-    """Read stored files by their options; messages call the files by their own names."""
+    """Read stored files by their options, under their own names."""
     return readers.read(
-        _named(data, name),
-        truth_file=None if truth is None else _named(truth, truth_name or "truth"),
+        _named_stream(data, name),
+        truth_file=None if truth is None else _named_stream(truth, truth_name or "truth"),
         **plain_reading(reading),
     )
 
 
-def _named(path: Path, name: str) -> io.BytesIO:
+def _named_stream(path: Path, name: str) -> io.BytesIO:
     try:
         stream = io.BytesIO(read_private(path))
     except OSError as error:

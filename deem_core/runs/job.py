@@ -1,19 +1,29 @@
-"""A job: what an executor is given to do the work of a run and to say how it goes."""
+"""Job: the work of one run, with its inputs, control and results."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from deem_core.control import Control
-from deem_core.devices import cores
+import pyarrow as pa
+import pyarrow.parquet
+
+from deem_core.answers import stored
+from deem_core.answers.answer import PART_ROWS, Answer
+from deem_core.comparison.evaluation import evaluate
+from deem_core.estimators.summary import TrainingSummary
+from deem_core.files.atomic import write_json
+from deem_core.model.devices import cores
 from deem_core.readers import Reading
-from deem_core.runs.desk import Desk
-from deem_core.runs.run import Run
-from deem_core.runs.workspace import Workspace
+from deem_core.runs.control import RunControl
+from deem_core.runs.private import private_file
+from deem_core.runs.run import RESULT, SUMMARY, Run
+from deem_core.runs.summary import FusionSummary
 from deem_core.votes import Votes
+
+if TYPE_CHECKING:
+    from deem_core.runs.workspace import Workspace
 
 _CELLS_PER_THREAD = 5_000_000  # (row, learner, class) cells; with fewer, threads wait for each other
 
@@ -25,13 +35,12 @@ class Job:
     ----------
     workspace : Workspace
     run : Run
-    desk : Desk
-    control : Control
-        Says when to stop, and keeps checkpoints.
+    control : RunControl
+        Says when to stop, is told of progress, and keeps checkpoints.
     """
 
-    def __init__(self, workspace: Workspace, run: Run, desk: Desk, control: Control) -> None:
-        self.workspace, self.run, self.desk, self.control = workspace, run, desk, control
+    def __init__(self, workspace: Workspace, run: Run, control: RunControl) -> None:
+        self.workspace, self.run, self.control = workspace, run, control
         self.config: dict[str, Any] = run.config
         self.seed = int(run.spec["seed"])
 
@@ -43,7 +52,7 @@ class Job:
     @cached_property
     def reading(self) -> Reading:
         """The dataset as the run's spec says to read it."""
-        self.report(self.desk.state.share, "Reading the file")
+        self.control.tell("Reading the file", self.share)
         reading = self.workspace.read_inputs(self.run.spec["inputs"])
         self.control.check()
         return reading
@@ -57,21 +66,22 @@ class Job:
         """Return where a stored input is."""
         return self.workspace.input(digest)
 
-    def report(self, share: float, step: str) -> None:
-        """Say how much is done (0 to 1) and what is being done."""
-        self.desk.report(share, step)
+    @property
+    def share(self) -> float:
+        """Share done so far (0 to 1).
 
-    def record(self, content: Mapping[str, Any], type: str = "record") -> None:
-        """Add a line to the progress."""
-        self.desk.tell(type, content)
+        Of a resumed run, more than 0.
+        """
+        return self.control.status.state.share
 
     def note(self, sentence: str) -> None:
         """Add a sentence to the progress."""
-        self.desk.tell("note", {"text": sentence})
+        self.control.status.append("note", {"text": sentence})
 
-    def on(self, device: str) -> None:
-        """Say where it is really computed."""
-        self.desk.report(self.desk.state.share, self.desk.state.step, device)
+    def set_device(self, device: str) -> None:
+        """Write down the device that computes."""
+        status = self.control.status
+        status.report(status.state.share, status.state.step, device)
 
     def set_threads(self) -> None:
         """Give torch as many threads as the votes can keep busy."""
@@ -79,3 +89,26 @@ class Job:
 
         cells = self.votes.n_rows * self.votes.n_learners * self.votes.n_classes
         torch.set_num_threads(max(1, min(cores(), cells // _CELLS_PER_THREAD)))
+
+
+def write_answer(job: Job, answer: Answer, training: TrainingSummary) -> None:
+    """Write the table and the summary of an answer.
+
+    The truth is looked at here for the first time.
+    """
+    job.control.tell("Writing the results", 0.98)
+    with private_file(job.folder / RESULT, durable=True) as stream:
+        stored.write_answer(answer, stream)
+    job.control.check()
+    write_summary(job, FusionSummary(answer.summary(), training, evaluate(answer)).to_dict())
+
+
+def write_table(job: Job, table: pa.Table) -> None:
+    """Write ``result.parquet``."""
+    with private_file(job.folder / RESULT, durable=True) as stream:
+        pyarrow.parquet.write_table(table, stream, row_group_size=PART_ROWS)
+
+
+def write_summary(job: Job, content: dict[str, Any]) -> None:
+    """Write ``summary.json``; numbers that are not finite become null."""
+    write_json(content, job.folder / SUMMARY)

@@ -1,4 +1,4 @@
-"""Private files: what a workspace keeps is its owner's alone, is written whole, and is never behind a link."""
+"""Private files of a workspace: owner only, atomic, never behind a link."""
 
 from __future__ import annotations
 
@@ -13,38 +13,41 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from deem_core.errors import InputError
-from deem_core.files import whole_file
+from deem_core.files.atomic import whole_file
 
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def checked_id(text: object, what: str) -> str:
-    """Return the id of a run or dataset; anything but 32 hexadecimal digits is refused before it touches the disk."""
+    """Return the id of a run or dataset; refuse any other text.
+
+    It is 32 hexadecimal digits, checked before it touches the disk.
+    """
     if isinstance(text, str) and _RUN_ID.fullmatch(text):
         return text
     raise InputError(f"{str(text)[:80]!r} is not the id of a {what}: that is 32 digits of 0–9 and a–f.")
 
 
 def is_id(text: str) -> bool:
-    """Return whether this could be the id of a run or dataset."""
+    """Tell whether a text could be an id."""
     return _RUN_ID.fullmatch(text) is not None
 
 
 def checked_digest(text: object) -> str:
-    """Return the content hash of an input; anything but 64 hexadecimal digits is refused."""
+    """Return the SHA-256 of an input; refuse any other text."""
     if isinstance(text, str) and _DIGEST.fullmatch(text):
         return text
     raise InputError(f"{str(text)[:80]!r} is not the content hash of an input: that is 64 digits of 0–9 and a–f.")
 
 
 def is_plain(path: Path) -> bool:
-    """Return whether no part of an absolute path is a link, so that it leads where it says."""
+    """Tell whether no part of an absolute path is a link."""
     return os.path.realpath(path) == str(path)
 
 
 def make_folder(path: Path) -> Path:
-    """Make a folder that only its owner may enter, with the ones above it; return it."""
+    """Make a folder of mode 0700, and its parents; return it."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except FileExistsError:
@@ -56,7 +59,7 @@ def make_folder(path: Path) -> Path:
 
 @contextmanager
 def private_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
-    """Open a file of the owner's for writing that takes its name only once everything is in it.
+    """Open a file of mode 0600, named only once it is whole.
 
     Parameters
     ----------
@@ -71,12 +74,17 @@ def private_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
     """
     refuse_links(path)
     with whole_file(path) as stream:
-        if sys.platform != "win32":
-            os.fchmod(stream.fileno(), 0o600)
+        make_private(stream)
         yield stream
         stream.flush()
         if durable:
             os.fsync(stream.fileno())
+
+
+def make_private(stream: BinaryIO) -> None:
+    """Give an open file the mode 0600."""
+    if sys.platform != "win32":
+        os.fchmod(stream.fileno(), 0o600)
 
 
 def write_private_json(content: Any, path: Path, *, durable: bool = False) -> None:
@@ -87,13 +95,16 @@ def write_private_json(content: Any, path: Path, *, durable: bool = False) -> No
 
 
 def open_private(path: Path, flags: int) -> int:
-    """Open a file of the owner's, made if need be, and return its descriptor; links are not followed."""
+    """Open or create a file of mode 0600; return its descriptor.
+
+    Links are not followed.
+    """
     refuse_links(path)
     return os.open(path, flags | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0), 0o600)
 
 
 def read_private(path: Path) -> bytes:
-    """Return what is in a file that is not behind a link.
+    """Return the content of a file that is not behind a link.
 
     Raises
     ------
@@ -112,7 +123,7 @@ def open_to_read(path: Path) -> IO[bytes]:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """Return the object in a JSON file; None if it is not there or damaged."""
+    """Return the object in a JSON file; None if missing or damaged."""
     try:
         content = json.loads(read_private(path))
     except (OSError, ValueError, RecursionError):
@@ -121,13 +132,16 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 
 def refuse_links(path: Path) -> None:
-    """Refuse a path that leads through a link: nothing outside the workspace is written on behalf of an id."""
+    """Refuse a path that leads through a link.
+
+    Nothing outside the workspace is written on behalf of an id.
+    """
     if not is_plain(path):
         raise InputError(f"{str(path)!r} leads elsewhere by a link; the workspace holds no links. Remove it.")
 
 
 def no_room(error: BaseException) -> bool:
-    """Return whether an error, or what caused it, is a full disk or quota."""
+    """Tell whether an error comes from a full disk or quota."""
     full = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
     cause: BaseException | None = error
     while cause is not None:

@@ -1,4 +1,4 @@
-"""Removal: what goes when runs and datasets are deleted, said before it is done."""
+"""Removal of runs and datasets, with a plan to show first."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from deem_core.errors import InputError
 from deem_core.runs.run import Run
+from deem_core.text import count
 
 if TYPE_CHECKING:
     from deem_core.runs.dataset import Dataset
@@ -24,7 +25,7 @@ _TRASH = ".deleted-"
 
 @dataclass(frozen=True)
 class Removal:
-    """What a deletion takes away.
+    """What a deletion removes.
 
     Attributes
     ----------
@@ -40,7 +41,7 @@ class Removal:
 
 @dataclass(frozen=True)
 class Plan:
-    """A deletion that was thought through.
+    """Plan of a deletion.
 
     Attributes
     ----------
@@ -57,18 +58,17 @@ class Plan:
     files: list[Path]
     inputs: list[Path]
 
-    def told(self) -> Removal:
-        """Return the plan in words."""
+    def removal(self) -> Removal:
+        """Return the plan in words, with its size."""
         what = [] if self.dataset is None else [f"dataset {self.dataset.name}"]
         what += [in_words(run) for run in self.runs]
         if self.inputs:
-            s = "s" if len(self.inputs) > 1 else ""
-            what.append(f"{len(self.inputs)} stored input file{s} that nothing else uses")
+            what.append(f"{count(len(self.inputs), 'stored input file')} that nothing else uses")
         size = sum(folder_bytes(run.path) for run in self.runs) + sum(map(file_bytes, [*self.files, *self.inputs]))
         return Removal(what, size)
 
     def carry_out(self) -> None:
-        """Delete; refused if a run is going on."""
+        """Delete all of it; refuse if a run is active."""
         for run in self.runs:
             if run.is_active() or run.is_attended():
                 raise InputError(f"The {in_words(run)} is still going on; cancel it before you delete it.")
@@ -79,7 +79,7 @@ class Plan:
 
 
 def plan(workspace: Workspace, runs: list[Run], dataset: Dataset | None = None) -> Plan:
-    """Return what goes with some runs, their inspections too, and with the dataset that they are of, if given."""
+    """Plan the deletion of runs, with their inspections and perhaps their dataset."""
     doomed = {run.id for run in runs}
     for run in workspace.runs(kind="inspect"):  # what was found by looking into a training goes with it
         if run.config.get("training") in doomed and run.id not in doomed:
@@ -122,20 +122,23 @@ def file_bytes(path: Path) -> int:
 
 
 def in_words(run: Run) -> str:
-    """Return a run in a line."""
+    """Return a run in a line of text."""
     title = f" “{run.title}”" if run.title else ""
     words = f"{run.kind} run {run.id}{title} on {run.spec['inputs'].get('name', 'a deleted dataset')}"
     return "".join(character if character.isprintable() else "?" for character in words)
 
 
 def digests_of(spec: dict[str, Any]) -> set[str]:
-    """Return the inputs that a run uses."""
+    """Return the hashes of the inputs that a run uses."""
     named = [spec["inputs"].get("data"), spec["inputs"].get("truth"), spec["config"].get("model")]
     return {digest for digest in named if isinstance(digest, str)}
 
 
 def delete_folder(folder: Path) -> None:
-    """Delete a run's folder; it is gone for everyone at once, and a deletion cut short is finished by the next."""
+    """Delete a run's folder.
+
+    It is gone for everyone at once, and a deletion cut short is finished by the next.
+    """
     doomed = folder.with_name(f"{_TRASH}{secrets.token_hex(8)}")
     try:
         folder.rename(doomed)
@@ -148,7 +151,7 @@ def delete_folder(folder: Path) -> None:
 
 
 def outdated(runs: Sequence[Run], older_than: timedelta | None, keep_last: int | None, now: float) -> list[Run]:
-    """Return the ended runs that are older than an age and not among the last so many.
+    """Return the ended runs beyond an age and a number to keep.
 
     Parameters
     ----------

@@ -1,19 +1,20 @@
-"""A run: a folder with what was asked (spec), where it stands (state), what it said (progress) and what it found."""
+"""Run: a folder with spec, state, progress and results."""
 
 from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
-from deem_core.runs.private import is_id, is_plain, open_to_read, read_json
-from deem_core.runs.state import State, read_state, worker_of
+from deem_core.model.records import Record
+from deem_core.runs.private import is_id, is_plain, open_to_read, read_json, write_private_json
+from deem_core.runs.process import LOG, Worker
 
 SPEC = "spec.json"
 PROGRESS = "progress.jsonl"
-LOG = "log.txt"
 MODEL = "model.safetensors"
 RESULT = "result.parquet"
 SUMMARY = "summary.json"
@@ -22,11 +23,12 @@ PARTIAL = "partial.json"
 BALLAST = "ballast"
 
 _OURS = frozenset({SPEC, "state.json", "worker.json", "cancel", PROGRESS, LOG, BALLAST, PARTIAL})
+_RECORD = tuple(item.name for item in fields(Record))
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run of a workspace; its methods look at the disk anew each time.
+    """A run of a workspace; methods read the disk each time.
 
     Attributes
     ----------
@@ -52,7 +54,7 @@ class Run:
 
     @classmethod
     def load(cls, path: Path) -> Run | None:
-        """Return the run in a folder; None if it is not one or damaged."""
+        """Return the run in a folder; None if missing or damaged."""
         if not is_id(path.name) or not is_plain(path):
             return None
         spec = read_json(path / SPEC)
@@ -69,24 +71,24 @@ class Run:
 
     @property
     def config(self) -> dict[str, Any]:
-        """What was asked."""
+        """Settings of the run."""
         return dict(self.spec["config"])
 
     def state(self) -> State:
-        """Return where it stands now; a run whose worker is dead has failed."""
+        """Return the state; a run whose worker is dead has failed."""
         return read_state(self.path, self.created)
 
     def is_active(self) -> bool:
-        """Return whether it is going on or waits to."""
+        """Tell whether it runs or waits to run."""
         return self.state().active
 
     def is_attended(self) -> bool:
-        """Return whether a living process looks after it."""
+        """Tell whether a living process works on it."""
         worker = worker_of(self.path)
         return worker is not None and worker.alive
 
     def progress(self, start: int = 0) -> tuple[list[dict[str, Any]], int]:
-        """Return what it has said from a byte on, and the byte to ask from next time.
+        """Return the progress from a byte on, and the next byte.
 
         Lines that are being written are left for the next time, damaged ones are skipped, and a file that has become
         shorter (the run was started over) is read from its beginning. A run that was resumed repeats what came after
@@ -101,10 +103,28 @@ class Run:
         except OSError:
             return [], 0
         whole = content.rfind(b"\n") + 1
-        return [record for line in content[:whole].splitlines() if (record := _parsed(line)) is not None], at + whole
+        lines = (_parse_line(line) for line in content[:whole].splitlines())
+        return [line for line in lines if line is not None], at + whole
+
+    def records(self, start: int = 0) -> tuple[list[Record], int]:
+        """Return training records from a byte on, and where to continue.
+
+        They come restart by restart, in the order of their updates; see `progress` for what is read.
+        """
+        lines, end = self.progress(start)
+        latest: dict[tuple[int, int], Record] = {}
+        for line in lines:
+            if line.get("type") == "record" and set(line) >= set(_RECORD):
+                with suppress(KeyError, TypeError, ValueError):  # a damaged line
+                    record = Record.from_dict({name: line[name] for name in _RECORD})
+                    latest[record.restart, record.update] = record
+        return [latest[key] for key in sorted(latest)], end
 
     def result(self, name: str) -> Path | None:
-        """Return where a result is, such as ``model.safetensors``; None unless the run is done and it has one."""
+        """Return the path of a result; None unless the run is done.
+
+        Results are files such as ``model.safetensors``.
+        """
         if os.path.basename(name) != name or name.startswith(".") or name in _OURS:
             return None
         path = self.path / name
@@ -112,7 +132,7 @@ class Run:
         return path if done and is_plain(path) and path.is_file() else None
 
     def results(self) -> list[Path]:
-        """Return all results; none unless the run is done."""
+        """Return the paths of all results; none unless the run is done."""
         try:
             names = sorted(os.listdir(self.path))
         except OSError:
@@ -120,16 +140,19 @@ class Run:
         return [path for name in names if (path := self.result(name)) is not None]
 
     def summary(self) -> dict[str, Any] | None:
-        """Return what it found in short; None unless it is done."""
+        """Return the summary; None unless the run is done."""
         path = self.result(SUMMARY)
         return None if path is None else read_json(path)
 
     def partial(self) -> dict[str, Any] | None:
-        """Return what is known of it so far, where its kind tells (a sweep does), whatever its state."""
+        """Return what is known so far, where the kind tells.
+
+        A sweep does, whatever its state.
+        """
         return read_json(self.path / PARTIAL)
 
     def log(self, most: int = 20_000) -> str:
-        """Return the end of its log, at most so many bytes."""
+        """Return the end of the log, at most ``most`` bytes."""
         try:
             with open_to_read(self.path / LOG) as stream:
                 stream.seek(max(0, stream.seek(0, os.SEEK_END) - most))
@@ -138,9 +161,115 @@ class Run:
             return ""
 
 
-def _parsed(line: bytes) -> dict[str, Any] | None:
+def _parse_line(line: bytes) -> dict[str, Any] | None:
     try:
         content = json.loads(line)
     except (ValueError, RecursionError):
         return None
     return content if isinstance(content, dict) else None
+
+
+Name = Literal["queued", "running", "done", "cancelled", "failed"]
+
+STATE = "state.json"
+WORKER = "worker.json"
+CANCEL = "cancel"
+DIED = "The worker died before it was done: it was killed, or the machine ran out of memory or power."
+
+
+@dataclass(frozen=True)
+class State:
+    """State of a run.
+
+    Attributes
+    ----------
+    state : "queued", "running", "done", "cancelled" or "failed"
+    reason : str
+        Why it failed, as a sentence; else empty.
+    share : float
+        How much is done, 0 to 1.
+    step : str
+        What it is doing, in a few words.
+    seconds_left : float, optional
+        An estimate, while it runs.
+    created, started, ended : float, optional
+        Unix seconds; ``started`` is when the work last began.
+    device : str
+        Where it is computed; empty before it is known.
+    """
+
+    state: Name
+    reason: str = ""
+    share: float = 0.0
+    step: str = ""
+    seconds_left: float | None = None
+    created: float = 0.0
+    started: float | None = None
+    ended: float | None = None
+    device: str = ""
+
+    @property
+    def active(self) -> bool:
+        """Whether it runs or waits to run."""
+        return self.state in ("queued", "running")
+
+    @property
+    def resumable(self) -> bool:
+        """Whether it can be resumed: it was cancelled or failed."""
+        return self.state in ("cancelled", "failed")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {**asdict(self), "resumable": self.resumable}
+
+
+def write_state(folder: Path, state: State, *, durable: bool = False) -> None:
+    """Replace the state of a run atomically."""
+    write_private_json(asdict(state), folder / STATE, durable=durable)
+
+
+def read_state(folder: Path, created: float) -> State:
+    """Return the state; a run whose worker is dead has failed.
+
+    The file is read again after the worker was found dead, as it may have ended well in between.
+    """
+    state = _stored_state(folder, created)
+    while state.active:
+        worker = worker_of(folder)
+        if worker is None or worker.alive:
+            return state if worker is not None or state.state == "queued" else _dead_state(folder, state)
+        again = _stored_state(folder, created)
+        if again == state:
+            return _dead_state(folder, state)
+        state = again
+    return state
+
+
+def worker_of(folder: Path) -> Worker | None:
+    """Return the process that works on a run or did so last."""
+    return Worker.from_dict(read_json(folder / WORKER))
+
+
+def _dead_state(folder: Path, state: State) -> State:
+    changes = {"state": "failed", "reason": DIED}
+    if (folder / CANCEL).exists():  # asked to stop, and gone before it could say so
+        changes = {"state": "cancelled", "reason": ""}
+    return State(**{**asdict(state), **changes, "step": "", "seconds_left": None, "ended": _last_written(folder)})
+
+
+def _last_written(folder: Path) -> float | None:
+    times = []
+    for name in (STATE, "progress.jsonl", "log.txt"):
+        try:
+            times.append((folder / name).lstat().st_mtime)
+        except OSError:
+            continue
+    return max(times, default=None)
+
+
+def _stored_state(folder: Path, created: float) -> State:
+    content = read_json(folder / STATE)
+    if content is None or content.get("state") not in get_args(Name):
+        return State("failed", "The state of this run cannot be read: its file is damaged.", created=created)
+    known = {item.name for item in fields(State)}
+    return State(**{**{name: value for name, value in content.items() if name in known}, "created": created})

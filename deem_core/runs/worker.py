@@ -1,4 +1,4 @@
-"""The worker: a process that does the work of one run, when it is its turn, and is gone."""
+"""Worker: the process that does one run in its turn."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ import psutil
 
 from deem_core.control import Stopped
 from deem_core.errors import DeemError, InputError
-from deem_core.runs.alive import Worker
-from deem_core.runs.checkpoint import FolderControl
-from deem_core.runs.desk import Desk, clear_results
+from deem_core.runs.control import RunControl
 from deem_core.runs.job import Job
 from deem_core.runs.kinds import KINDS
 from deem_core.runs.private import is_id, is_plain, no_room, read_json, write_private_json
+from deem_core.runs.process import Worker
 from deem_core.runs.queue import POLL_SECONDS, Ticket, device_of
 from deem_core.runs.removal import in_words
-from deem_core.runs.run import CHECKPOINT, Run
-from deem_core.runs.state import CANCEL, WORKER, State, worker_of
+from deem_core.runs.run import CANCEL, WORKER, Run, State, worker_of
+from deem_core.runs.status import Status, clear_results
 from deem_core.runs.workspace import FORMAT, MARK, Workspace
 
 PATIENCE_SECONDS = 1.2
@@ -36,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 
 def work(folder: str | os.PathLike[str]) -> State:
-    """Do the work of a waiting run and return how it ended; whatever becomes of it is in the run's state.
+    """Do the work of a waiting run and return its final state.
 
     Raises
     ------
@@ -76,7 +75,7 @@ def find(folder: str | os.PathLike[str]) -> tuple[Workspace, Run]:
 
 
 def _claim(workspace: Workspace, run: Run) -> tuple[Ticket, str]:
-    """Become the one who works on a run, and take a place in the queue."""
+    """Claim a run for this process and queue it."""
     me = Worker.me()
     with workspace.queue.lock():
         other = worker_of(run.path)
@@ -91,42 +90,42 @@ def _claim(workspace: Workspace, run: Run) -> tuple[Ticket, str]:
 
 
 def _attend(workspace: Workspace, run: Run, ticket: Ticket, device: str) -> None:
-    """Wait, work, and say how it ended."""
-    desk, stop = Desk(run), threading.Event()
-    control = FolderControl(run.path / CHECKPOINT, stop)
+    """Wait for the turn, do the work, and write how it ended."""
+    status, stop = Status(run), threading.Event()
+    control = RunControl(status, stop)
     over = threading.Event()
     watching = threading.Thread(
-        target=_watch, args=(run.path / CANCEL, desk, stop, over), kwargs={"leave": ticket.give_back}, daemon=True
+        target=_watch, args=(run.path / CANCEL, status, stop, over), kwargs={"leave": ticket.give_back}, daemon=True
     )
     watching.start()
     try:
         clear_results(run.path)
 
         def pause(others: int) -> None:
-            desk.wait(others)
+            status.wait(others)
             control.check()
             stop.wait(POLL_SECONDS)
 
         workspace.queue.wait(ticket, device, pause)
         control.check()
-        desk.begin(device)
+        status.begin(device)
         _log.info("Begun: %s, with seed %s.", in_words(run), run.spec["seed"])
         if run.kind not in KINDS:
             raise InputError(f"This version of DEEM Studio cannot do runs of the kind {run.kind!r}.")
-        KINDS[run.kind](Job(workspace, run, desk, control))
+        KINDS[run.kind](Job(workspace, run, control))
         control.check()
-        desk.end("done")
+        status.end("done")
         _log.info("Done.")
     except Stopped:
-        desk.end("cancelled")
+        status.end("cancelled")
         _log.info("Cancelled.")
     except BaseException as error:  # whatever it is, whoever waits for the run must be told
-        _fail(desk, error)
+        _fail(status, error)
     finally:
         over.set()
 
 
-def _fail(desk: Desk, error: BaseException) -> None:
+def _fail(status: Status, error: BaseException) -> None:
     if no_room(error):
         reason = "The disk is full: the results could not be written. Free some space and resume the run."
     elif isinstance(error, DeemError):
@@ -138,27 +137,30 @@ def _fail(desk: Desk, error: BaseException) -> None:
     else:
         _log.error("An unexpected error", exc_info=error)
         reason = f"An unexpected error ({type(error).__name__}); the log of the run says more."
-    desk.end("failed", reason)
+    status.end("failed", reason)
 
 
 def _watch(
-    cancel: Path, desk: Desk, stop: threading.Event, over: threading.Event, *, leave: Callable[[], None]
+    cancel: Path, status: Status, stop: threading.Event, over: threading.Event, *, leave: Callable[[], None]
 ) -> None:
-    """Look for the wish to cancel; end the process if the work does not end by itself in time."""
+    """Watch for a cancel file.
+
+    End the process if the work does not end by itself in time.
+    """
     asked = None
     while not over.wait(POLL_SECONDS):
         with suppress(DeemError):  # if the disk refuses, the work itself will find out and say so
-            desk.flush()
+            status.flush()
         if asked is None and os.path.lexists(cancel):
             asked = time.monotonic()
             stop.set()
-        if asked is not None and time.monotonic() - asked > PATIENCE_SECONDS and desk.end("cancelled"):
+        if asked is not None and time.monotonic() - asked > PATIENCE_SECONDS and status.end("cancelled"):
             leave()
             os._exit(0)
 
 
 def _step_back() -> None:
-    """Let whoever sits before the machine come first."""
+    """Lower this process's priority: whoever sits before the machine comes first."""
     process = psutil.Process()
     try:
         if sys.platform == "win32":

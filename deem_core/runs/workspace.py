@@ -1,4 +1,4 @@
-"""The workspace: inputs, datasets and runs of a user, in one folder."""
+"""Workspace: inputs, datasets and runs of a user, in one folder."""
 
 from __future__ import annotations
 
@@ -20,17 +20,14 @@ from deem_core import __version__
 from deem_core.errors import InputError
 from deem_core.readers import Reading
 from deem_core.runs import removal
-from deem_core.runs.alive import Worker
 from deem_core.runs.dataset import Dataset, dataset_id, load_dataset, plain_reading, read_stored
-from deem_core.runs.inputs import Data, Inputs
+from deem_core.runs.kinds import KINDS
 from deem_core.runs.private import checked_id, is_id, is_plain, make_folder, open_private, read_json, write_private_json
+from deem_core.runs.process import Worker, spawn
 from deem_core.runs.queue import Queue, device_of
 from deem_core.runs.removal import Removal
-from deem_core.runs.run import BALLAST, CHECKPOINT, PROGRESS, SPEC, Run
-from deem_core.runs.spawn import spawn
-from deem_core.runs.state import CANCEL, WORKER, State, worker_of, write_state
-
-KINDS = ("sweep", "train", "compare", "apply", "inspect")
+from deem_core.runs.run import BALLAST, CANCEL, CHECKPOINT, PROGRESS, SPEC, WORKER, Run, State, worker_of, write_state
+from deem_core.runs.store import Data, Inputs
 
 MARK = "workspace.json"
 FORMAT = "deem-studio-workspace"
@@ -42,7 +39,7 @@ _LEAVING_SECONDS = 5.0  # how long a worker that has said its last word may take
 
 
 class Workspace:
-    """A folder of the user's that holds inputs, datasets and runs.
+    """A user's folder of inputs, datasets and runs.
 
     Parameters
     ----------
@@ -70,11 +67,11 @@ class Workspace:
     # ------------------------------------------------------------------ inputs and datasets
 
     def store(self, source: Data) -> str:
-        """Keep a file, bytes or an open file once, and return the SHA-256 of its content (64 hex digits)."""
+        """Store a file, bytes or an open file; return its SHA-256."""
         return self.inputs.store(source)
 
     def input(self, digest: str) -> Path:
-        """Return where an input is; InputError if there is none."""
+        """Return the path of an input; InputError if there is none."""
         return self.inputs.path(digest)
 
     def add_dataset(
@@ -85,10 +82,13 @@ class Workspace:
         truth: tuple[str, Data] | None = None,
         reading: Mapping[str, Any] | None = None,
     ) -> Dataset:
-        """Store a file of votes, with a second one of true labels if there is one, and how to read them."""
+        """Store a file of votes as a dataset.
+
+        Perhaps with a truth file.
+        """
         options = plain_reading(reading)
-        kept = None if truth is None else (truth[0], self.store(truth[1]))
-        return self._keep_dataset(name, self.store(data), kept, options)
+        truth_file = None if truth is None else (truth[0], self.store(truth[1]))
+        return self._keep_dataset(name, self.store(data), truth_file, options)
 
     def vary_dataset(
         self,
@@ -97,41 +97,44 @@ class Workspace:
         reading: Mapping[str, Any] | None = None,
         truth: tuple[str, Data] | None = None,
     ) -> Dataset:
-        """Return the same file read otherwise, or with another truth: a dataset of its own. None leaves as it was."""
+        """Return the same file with another reading or truth, as a dataset.
+
+        None leaves either as it was.
+        """
         options = dataset.reading if reading is None else plain_reading(reading)
-        kept = (dataset.truth_name or "truth", dataset.truth) if dataset.truth is not None else None
-        kept = kept if truth is None else (truth[0], self.store(truth[1]))
-        return self._keep_dataset(dataset.name, dataset.data, kept, options)
+        truth_file = (dataset.truth_name or "truth", dataset.truth) if dataset.truth is not None else None
+        truth_file = truth_file if truth is None else (truth[0], self.store(truth[1]))
+        return self._keep_dataset(dataset.name, dataset.data, truth_file, options)
 
     def _keep_dataset(self, name: str, data: str, truth: tuple[str, str] | None, reading: dict[str, Any]) -> Dataset:
         truth_name, truth_digest = truth or (None, None)
         own_id = dataset_id(name, data, truth_digest, reading)
         path = self.root / "datasets" / f"{own_id}.json"
-        made = load_dataset(path)
-        if made is None or made.truth_name != truth_name:
-            made = Dataset(own_id, name, data, truth_name, truth_digest, reading, time.time())
-            write_private_json(made.to_dict(), path, durable=True)
-        return made
+        dataset = load_dataset(path)
+        if dataset is None or dataset.truth_name != truth_name:
+            dataset = Dataset(own_id, name, data, truth_name, truth_digest, reading, time.time())
+            write_private_json(dataset.to_dict(), path, durable=True)
+        return dataset
 
     def dataset(self, id: str) -> Dataset:
         """Return a dataset; InputError if there is none."""
-        found = load_dataset(self.root / "datasets" / f"{checked_id(id, 'dataset')}.json")
-        if found is None:
+        dataset = load_dataset(self.root / "datasets" / f"{checked_id(id, 'dataset')}.json")
+        if dataset is None:
             raise InputError(f"There is no dataset {id} in the workspace: it was deleted. Bring the file again.")
-        return found
+        return dataset
 
     def datasets(self) -> list[Dataset]:
         """Return all datasets, newest first; damaged records are skipped."""
         paths = (path for path in (self.root / "datasets").glob("*.json") if is_id(path.stem))
-        found = [dataset for path in paths if (dataset := load_dataset(path)) is not None]
-        return sorted(found, key=lambda dataset: (dataset.created, dataset.id), reverse=True)
+        datasets = [dataset for path in paths if (dataset := load_dataset(path)) is not None]
+        return sorted(datasets, key=lambda dataset: (dataset.created, dataset.id), reverse=True)
 
     def read(self, dataset: Dataset) -> Reading:
-        """Read a dataset as it says."""
+        """Read a dataset."""
         return self.read_inputs(dataset.inputs())
 
     def read_inputs(self, inputs: Mapping[str, Any]) -> Reading:
-        """Read the inputs of a dataset or of the spec of a run."""
+        """Read the inputs of a dataset or of a run's spec."""
         truth = inputs.get("truth")
         return read_stored(
             self.input(inputs["data"]),
@@ -179,7 +182,10 @@ class Workspace:
         return self._make_run(spec, State("queued", created=now))
 
     def _make_run(self, spec: dict[str, Any], state: State) -> Run:
-        """Write a run beside its place and move it there, so that nobody ever sees half of one."""
+        """Write a run beside its place and move it there.
+
+        So nobody ever sees half of one.
+        """
         target = self.root / "runs" / spec["id"]
         folder = make_folder(target.with_name(f".new-{spec['id']}"))
         try:
@@ -196,19 +202,22 @@ class Workspace:
 
     def run(self, id: str) -> Run:
         """Return a run; InputError if there is none."""
-        found = Run.load(self.root / "runs" / checked_id(id, "run"))
-        if found is None:
+        run = Run.load(self.root / "runs" / checked_id(id, "run"))
+        if run is None:
             raise InputError(f"There is no run {id} in the workspace.")
-        return found
+        return run
 
     def runs(self, *, dataset: str | None = None, kind: str | None = None) -> list[Run]:
-        """Return the runs, of a dataset or a kind if given, newest first; damaged folders are skipped."""
+        """Return the runs, newest first; damaged folders are skipped.
+
+        Only those of a dataset or kind, if given.
+        """
         try:
             names = os.listdir(self.root / "runs")
         except OSError:
             return []
-        found = [run for name in names if (run := Run.load(self.root / "runs" / name)) is not None]
-        chosen = [run for run in found if dataset in (None, run.dataset_id) and kind in (None, run.kind)]
+        everything = [run for name in names if (run := Run.load(self.root / "runs" / name)) is not None]
+        chosen = [run for run in everything if dataset in (None, run.dataset_id) and kind in (None, run.kind)]
         return sorted(chosen, key=lambda run: (run.created, run.id), reverse=True)
 
     def start_run(self, kind: str, dataset: Dataset, config: Mapping[str, Any], title: str = "") -> Run:
@@ -218,7 +227,10 @@ class Workspace:
         return run
 
     def start(self, run: Run) -> None:
-        """Start the worker of a waiting run, at the end of the queue of its device."""
+        """Start the worker of a waiting run.
+
+        It waits at the end of the queue of its device.
+        """
         with self.queue.lock():
             self._start(run)
 
@@ -236,7 +248,10 @@ class Workspace:
             raise
 
     def resume(self, run: Run) -> None:
-        """Take up a cancelled or failed run again: from its last checkpoint, or from the beginning if it has none."""
+        """Resume a cancelled or failed run from its last checkpoint.
+
+        Without a checkpoint it begins anew.
+        """
         state = run.state()
         if not (state.resumable or (state.state == "queued" and not run.is_attended())):
             raise InputError(f"The {removal.in_words(run)} is {state.state}; only cancelled and failed ones resume.")
@@ -257,7 +272,10 @@ class Workspace:
             self._start(run)
 
     def cancel(self, run: Run) -> None:
-        """Ask a run to stop, which takes two seconds at the most; one that has ended stays as it is."""
+        """Ask a run to stop, which takes at most two seconds.
+
+        One that has ended stays as it is.
+        """
         with self.queue.lock():
             state = run.state()
             if not state.active:
@@ -271,25 +289,33 @@ class Workspace:
     # ------------------------------------------------------------------ deleting
 
     def removal(self, runs: Iterable[Run]) -> Removal:
-        """Return what deleting these runs takes away: inputs that nothing else uses, too."""
-        return removal.plan(self, list(runs)).told()
+        """Return what deleting these runs removes, unused inputs included."""
+        return removal.plan(self, list(runs)).removal()
 
     def delete_run(self, run: Run) -> None:
-        """Delete a run with all `removal` names; one that is going on is refused."""
+        """Delete a run and all that `removal` lists.
+
+        A run that is active is refused.
+        """
         if not run.is_active():
             _await_end(run)
         removal.plan(self, [run]).carry_out()
 
     def prune(self, older_than: timedelta | None, keep_last: int | None) -> list[Run]:
-        """Return the ended runs older than an age, the last so many left out; deleting them is up to the caller."""
+        """Return the ended runs beyond an age and a number to keep.
+
+        Deleting them is up to the caller.
+        """
         return removal.outdated(self.runs(), older_than, keep_last, time.time())
 
-    def dataset_removal(self, id: str) -> Removal:
-        """Return what deleting a dataset takes away: its runs too, and inputs that nothing else uses."""
-        return removal.plan(self, self.runs(dataset=checked_id(id, "dataset")), self.dataset(id)).told()
-
     def delete_dataset(self, id: str) -> None:
-        """Delete a dataset with all `dataset_removal` names; refused while a run of it is going on."""
+        """Delete a dataset, its runs, and inputs that nothing else uses.
+
+        Raises
+        ------
+        InputError
+            If a run of it is going on.
+        """
         removal.plan(self, self.runs(dataset=checked_id(id, "dataset")), self.dataset(id)).carry_out()
 
 
@@ -305,11 +331,15 @@ def _set_ballast(folder: Path) -> None:
 
 
 def _has_checkpoint(run: Run) -> bool:
-    return any((run.path / CHECKPOINT).glob("*.safetensors"))
+    """Tell whether there is a place to go on from.
+
+    The size of stacks alone is none.
+    """
+    return any(not path.stem.endswith("-stacks") for path in (run.path / CHECKPOINT).glob("*.safetensors"))
 
 
 def _await_end(run: Run) -> None:
-    """Give a worker that has said its last word a moment to end."""
+    """Wait a moment for a worker that has written its last state."""
     until = time.monotonic() + _LEAVING_SECONDS
     while (worker := worker_of(run.path)) is not None and worker.alive and time.monotonic() < until:
         time.sleep(0.05)

@@ -8,11 +8,11 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from deem_core.files import write_json
+from deem_core.files.atomic import write_json
 from deem_core.runs import State, Workspace
-from deem_core.runs.alive import Worker
-from deem_core.runs.state import WORKER, write_state
-from studio import devices
+from deem_core.runs.process import Worker
+from deem_core.runs.run import WORKER, write_state
+from studio import background
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -24,7 +24,7 @@ WIDE = "id,ann,bob,eve,label\n" + "".join(f"r{i},{i % 3},{i % 3},{(i + i // 10) 
 def workspace(tmp_path, monkeypatch):
     """The workspace that the app uses, instead of the user's own."""
     monkeypatch.setenv("DEEM_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(devices, "command", lambda arguments: None)
+    monkeypatch.setattr(background, "_ask_devices", lambda: None)
     st.cache_resource.clear()
     return Workspace()
 
@@ -57,15 +57,34 @@ def make_run(workspace, dataset):
     return make
 
 
+RESTART = {"training": 0, "seed": 1, "kept": True, "reason": "", "share_ratio": 0.9}
 SUMMARY = {
+    "method": "deem",
+    "n_rows": 40,
+    "n_learners": 3,
+    "n_classes": 2,
+    "class_shares": [0.5, 0.5],
+    "majority_shares": [0.4, 0.6],
     "changed": 4,
+    "overruled": 0,
     "mean_confidence": 0.93,
-    "restarts": [{"kept": True}, {"kept": True}, {"kept": False}],
+    "agreement": 0.9,
+    "settings": {},
+    "hedged": False,
+    "fallback": False,
+    "restarts": [RESTART, RESTART, RESTART | {"kept": False}],
     "seconds": 12.0,
     "device": "cpu",
     "near_copies": [],
     "warnings": ["One restart of three collapsed."],
-    "evaluation": {"accuracy": 0.975, "majority_vote_accuracy": 0.9},
+    "evaluation": {
+        "accuracy": 0.975,
+        "majority_vote_accuracy": 0.9,
+        "dawid_skene_accuracy": 0.95,
+        "rows": 40,
+        "methods": [],
+        "gains": {"majority_vote": [0.075, 0.0, 0.1], "dawid_skene": [0.025, -0.1, 0.1]},
+    },
 }
 
 

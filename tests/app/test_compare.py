@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from deem_core.runs import State, Workspace
-from deem_core.runs.state import write_state
+from deem_core.runs.run import write_state
 from studio import state
 from tests.app.conftest import button, expect_calm, words
 from tests.in_process import add_votes, done, experts

@@ -9,7 +9,7 @@ import pytest
 
 from deem_core import readers
 from studio import state
-from studio.layouts import LAYOUTS
+from studio.data.samples import LAYOUTS
 from tests.app.conftest import SUMMARY, WIDE, button, expect_calm, metrics, words
 
 
@@ -278,7 +278,7 @@ def test_both_themes_draw(app, dataset):
 
 
 def test_a_bug_in_one_picture_leaves_the_rest_alive(app, dataset, monkeypatch, caplog):
-    monkeypatch.setattr("deem_core.figures.agreement_heatmap", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("deem_core.figures.agreement.agreement_heatmap", lambda *_, **__: 1 / 0)
     app.query_params[state.DATA] = dataset.id
     go(app)
     assert not app.exception

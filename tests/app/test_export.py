@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from deem_core.control import Control
-from deem_core.estimator import IRBM
-from deem_core.runs import apply_kind
-from deem_core.runs.desk import Desk
+from deem_core.estimators.irbm import IRBM
+from deem_core.runs import kinds
+from deem_core.runs.control import RunControl
 from deem_core.runs.job import Job
-from studio import results, state
+from deem_core.runs.status import Status
+from studio import state
+from studio.export import results
 from tests.app.conftest import expect_calm, metrics, words
 from tests.studio.labelling import finished
 
@@ -195,10 +196,10 @@ def test_a_labelling_that_is_opened_from_recent_runs_is_shown_on_the_home_page(a
     digest = workspace.store(training.path / "model.safetensors")
     new = workspace.add_dataset("new.csv", b"ann,bob,zoe\n0,1,1\n1,1,1\n,2,2\n,,1\n")
     run = workspace.new_run("apply", new, {"model": digest}, title="Labels for new.csv")
-    desk = Desk(run)
-    desk.begin("cpu")
-    apply_kind.execute(Job(workspace, run, desk, Control()))
-    desk.end("done")
+    status = Status(run)
+    status.begin("cpu")
+    kinds.apply(Job(workspace, run, RunControl(status)))
+    status.end("done")
     app.query_params[state.DATA], app.query_params[state.RUN] = new.id, run.id
     app.run()
     expect_calm(app)

@@ -6,7 +6,8 @@ import shutil
 
 import pytest
 
-from studio import launch, samples, state
+from studio import launch, state
+from studio.data import samples
 from tests.app.conftest import SUMMARY, button, expect_calm, metrics, words
 
 SAMPLES = json.loads((launch.app_root() / "sample_data" / "samples.json").read_text(encoding="utf-8"))

@@ -8,11 +8,12 @@ from dataclasses import replace
 import pytest
 
 from deem_core.diagnostics.inspection import Inspection
-from deem_core.files import write_json
+from deem_core.files.atomic import write_json
 from deem_core.runs import State, Workspace
-from deem_core.runs.alive import Worker
-from deem_core.runs.state import WORKER, write_state
-from studio import inspections, jobs, state
+from deem_core.runs.process import Worker
+from deem_core.runs.run import WORKER, write_state
+from studio import jobs, state
+from studio.inspect import inspections
 from tests.app.conftest import button, expect_calm, words
 from tests.in_process import QUICK, add_votes, done, experts, inspected
 

@@ -2,16 +2,17 @@
 
 import pytest
 
-from deem_core import simulate, sweep
-from deem_core.files import write_json
-from studio import estimates, state, sweeps
+from deem_core import simulation, sweep
+from deem_core.files.atomic import write_json
+from studio import background, state
+from studio.rates import sweeps
 from tests.app.conftest import expect_calm, words
 
 
 @pytest.fixture(autouse=True)
 def no_estimate(monkeypatch):
     """Nobody times this machine."""
-    monkeypatch.setattr(estimates, "_ask", lambda dataset_id, config: 42.0)
+    monkeypatch.setattr(background, "_ask_sweep_seconds", lambda dataset_id, config: 42.0)
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def open_page(app, dataset):
 
 
 def _swept(**wish):
-    votes = simulate.make("condind", 120, seed=0, n_learners=4).votes.without_truth()
+    votes = simulation.make("condind", 120, seed=0, n_learners=4).votes.without_truth()
     return sweep(votes, updates=20, batch_size=40, random_state=0, **wish).to_dict()
 
 

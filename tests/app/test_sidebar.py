@@ -2,7 +2,7 @@
 
 import pytest
 
-from deem_core.devices import Device
+from deem_core.model.devices import Device
 from studio import sidebar, state
 from tests.app.conftest import SUMMARY, expect_calm, words
 

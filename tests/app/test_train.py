@@ -5,10 +5,12 @@ import json
 import pyarrow.parquet
 import pytest
 
+from deem_core.answers.answer import Answer
+from deem_core.comparison.evaluation import evaluate
 from deem_core.errors import InputError
-from deem_core.files import write_json
-from deem_core.fused import code_table, evaluate, summarise
-from deem_core.records import Record
+from deem_core.files.atomic import write_json
+from deem_core.files.plain import to_plain
+from deem_core.model.records import Record
 from deem_core.runs import Workspace
 from studio import state
 from tests.app.conftest import button, expect_calm, metrics, words
@@ -39,19 +41,21 @@ def finish(workspace, dataset):
         codes = votes.majority_vote.codes.copy()
         codes[:changed] = (codes[:changed] + 1) % votes.n_classes
         posterior = 0.05 + 0.85 * (codes[:, None] == range(votes.n_classes))
-        pyarrow.parquet.write_table(code_table(votes, posterior), run.path / "result.parquet")
+        answer = Answer(votes, posterior)
+        pyarrow.parquet.write_table(answer.to_table(), run.path / "result.parquet")
         summary = {
-            **summarise(votes, posterior),
+            **to_plain(answer.summary()),
             "method": "deem",
             "settings": {"learning_rate": {"value": 0.5, "reason": "given"}, "restarts": {"value": 3, "reason": ""}},
-            "restarts": [{"kept": True, "reason": "", "share_ratio": 0.9, "agreement": 0.98, "training": 0}] * 3,
+            "restarts": [{"kept": True, "reason": "", "share_ratio": 0.9, "agreement": 0.98, "training": 0, "seed": 1}]
+            * 3,
             "warnings": [],
             "near_copies": [],
             "hedged": False,
             "fallback": False,
             "device": "cpu",
             "seconds": 3.2,
-            "evaluation": evaluate(votes, posterior),
+            "evaluation": to_plain(evaluate(answer)),
             **story,
         }
         write_json(summary, run.path / "summary.json")
@@ -168,7 +172,7 @@ def test_a_method_without_restarts_records_and_rate(app, open_train, make_run, f
 
 
 def test_a_fallback_says_so_and_a_collapse_offers_what_to_try(app, open_train, make_run, finish):
-    dropped = [{"kept": False, "reason": "Class '1' died.", "share_ratio": 0.0, "training": 0}] * 3
+    dropped = [{"kept": False, "reason": "Class '1' died.", "share_ratio": 0.0, "training": 0, "seed": 1}] * 3
     open_train(finish(make_run(), changed=0, fallback=True, restarts=dropped))
     expect_calm(app)
     assert "the labels are those of the majority vote" in words(app)
@@ -179,7 +183,7 @@ def test_a_fallback_says_so_and_a_collapse_offers_what_to_try(app, open_train, m
 
 def test_near_copies_are_named_and_a_second_run_stands_beside_the_first(app, open_train, make_run, finish):
     told = ["Near-copies: ann, bob (mean κ 1.00). Each group was given one voice, its own majority vote."]
-    first = finish(make_run(), near_copies=told)
+    first = finish(make_run(), near_copies=told, near_copies_found=True)
     open_train(first)
     expect_calm(app)
     assert "mean κ 1.00" in words(app)

@@ -27,7 +27,7 @@ from benchmarks.paper.findings import over_sets, places
 from benchmarks.paper.outcome import Table
 from benchmarks.paper.pictures import photograph
 from benchmarks.paper.running import EXPERIMENTS
-from deem_core import InputError, simulate
+from deem_core import InputError, simulation
 
 
 @pytest.fixture(autouse=True)
@@ -165,7 +165,7 @@ def test_every_figure_of_a_page_becomes_a_picture(tmp_path: Path) -> None:
 
 
 def test_finished_units_are_not_done_again_unless_asked(tmp_path: Path) -> None:
-    votes = simulate.make("condind", 50, 0).votes
+    votes = simulation.make("condind", 50, 0).votes
     done: list[int] = []
 
     def make() -> dict[str, Any]:
@@ -256,7 +256,7 @@ def test_mixtures_keep_one_learner_of_each_family_and_add_in_turn() -> None:
 
 
 def test_accuracy_of_classes_adds_up_to_that_of_all() -> None:
-    votes = simulate.make("condind", 200, 0).votes
+    votes = simulation.make("condind", 200, 0).votes
     right, rows = methods.right_by_class(votes, votes.majority_vote.codes)
     assert sum(rows) == 200
     assert sum(right) == int((votes.majority_vote.codes == votes.truth).sum())

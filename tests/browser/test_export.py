@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from deem_core import cli, simulate
-from deem_core.model_files import peek
-from deem_core.report.command import PROGRAM, repeat_command
+from deem_core import cli, simulation
+from deem_core.estimators.peek import peek
+from deem_core.reporting.command import PROGRAM, repeat_command
 from deem_core.runs import Run, Workspace
 from tests.browser.looking import card, expect_calm, scrolls_sideways
 from tests.browser.tables import mark
@@ -22,7 +22,7 @@ TABS = ("Fused labels", "Review queue", "New data", "Model", "Report")
 
 def votes_file(seed: int, learners: int = 5) -> pd.DataFrame:
     """Votes with ids that only look like numbers, cells that a spreadsheet would run, and a row without votes."""
-    votes = simulate.make("condind", ROWS, seed=seed, n_learners=learners).votes
+    votes = simulation.make("condind", ROWS, seed=seed, n_learners=learners).votes
     table = pd.DataFrame(votes.codes, columns=[f"m{at}" for at in range(learners)]).astype(str)
     table.iloc[SILENT] = ""
     table.insert(0, "id", [f"{at:03d}" for at in range(ROWS)])

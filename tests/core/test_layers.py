@@ -1,17 +1,57 @@
-"""Layers point one way: pages → studio → deem_core, and only figures know how to draw."""
+"""Layers point one way: pages → studio → deem_core, and inside deem_core each room knows only those above it.
+
+docs/architecture.md explains the order.
+"""
 
 import ast
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 
+ROOMS = (
+    "errors",
+    "control",
+    "text",
+    "typing",
+    "votes",
+    "files",
+    "readers",
+    "simulation",
+    "groups",
+    "model",
+    "training",
+    "answers",
+    "methods",
+    "estimators",
+    "comparison",
+    "diagnostics",
+    "figures",
+    "runs",
+    "reporting",
+    "cli",
+)
+"""The rooms in the order of the data's walk; each may import those before it."""
+
+DRAWING = {"figures", "reporting"}
+"""Rooms that may import `figures`: a report arranges pictures."""
+
+MOST_LINES = 450
+MOST_WORDS = 12
+"""Of the first line of a docstring; the why goes into the second sentence."""
+
+MOST_MODULES_OF_THE_LIBRARY = 20
+"""Modules of deem_core that the app may import, packages counted as one; about twenty."""
+
 
 def files(*places: str) -> list[Path]:
-    found = [path for place in places for path in sorted((ROOT / place).rglob("*.py"))]
-    assert found
-    return found
+    paths = [path for place in places for path in sorted((ROOT / place).rglob("*.py"))]
+    assert paths
+    return paths
 
 
 def imports(path: Path) -> set[str]:
@@ -30,6 +70,16 @@ def packages(path: Path) -> set[str]:
     return {name.split(".", maxsplit=1)[0] for name in imports(path)}
 
 
+def rooms(path: Path) -> set[str]:
+    """Rooms of deem_core that a file imports from."""
+    parts = (name.split(".") for name in imports(path))
+    return {part[1] for part in parts if part[0] == "deem_core" and len(part) > 1 and part[1] in ROOMS}
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(ROOT / "deem_core").parts[0].removesuffix(".py")
+
+
 def calls(path: Path) -> set[str]:
     return {
         ast.unparse(node.func)
@@ -40,6 +90,28 @@ def calls(path: Path) -> set[str]:
 
 def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
+
+
+# ---------------------------------------------------------------------- the order of rooms
+
+
+def test_every_room_has_its_place_in_the_order():
+    found = {room_of(path) for path in files("deem_core")} - {"__init__", "__main__"}
+    assert found == set(ROOMS)
+
+
+@pytest.mark.parametrize("path", files("deem_core"), ids=name_of)
+def test_a_room_imports_only_those_before_it(path):
+    room = room_of(path)
+    if room in ROOMS:
+        allowed = set(ROOMS[: ROOMS.index(room) + 1])
+        assert rooms(path) <= allowed
+
+
+def test_the_map_names_every_room():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    for room in ROOMS:
+        assert f"`{room}" in text, room
 
 
 @pytest.mark.parametrize("path", files("deem_core"), ids=name_of)
@@ -55,9 +127,52 @@ def test_only_figures_import_plotly(path):
 
 @pytest.mark.parametrize("path", files("deem_core"), ids=name_of)
 def test_numbers_do_not_import_pictures(path):
-    drawing = {ROOT / "deem_core" / "figures", ROOT / "deem_core" / "report"}  # a report arranges pictures
-    if not drawing & set(path.parents):
-        assert not any(name.startswith("deem_core.figures") for name in imports(path))
+    if room_of(path) not in DRAWING:
+        assert "figures" not in rooms(path)
+
+
+@pytest.mark.parametrize("path", files("deem_core", "studio", "pages"), ids=name_of)
+def test_helpers_of_figures_stay_inside(path):
+    if ROOT / "deem_core" / "figures" not in path.parents:
+        assert not any(name.startswith("deem_core.figures._") for name in imports(path))
+
+
+# ---------------------------------------------------------------------- torch is loaded by those who train
+
+
+def modules_loaded_by(code: str) -> set[str]:
+    script = f"import sys; {code}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    return {name.split(".")[0] for name in done.stdout.split()}
+
+
+def test_no_package_loads_torch_on_import():
+    names = ", ".join(f"deem_core.{room}" for room in ROOMS)
+    assert not modules_loaded_by(f"import {names}") & {"torch", "streamlit"}
+
+
+def test_only_what_draws_loads_plotly():
+    names = ", ".join(f"deem_core.{room}" for room in ROOMS if room not in DRAWING)
+    assert "plotly" not in modules_loaded_by(f"import {names}")
+
+
+def test_the_library_itself_loads_next_to_nothing():
+    assert not modules_loaded_by("import deem_core") & {"numpy", "pandas", "pyarrow", "sklearn", "torch"}
+
+
+def test_listing_the_commands_is_quick():
+    """scipy.stats alone takes half a second."""
+    script = "import sys, deem_core.cli as c; c.parser(); print('scipy.stats' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def test_reading_and_fusing_by_a_simple_method_needs_no_torch():
+    code = "import deem_core; deem_core.fuse([['a', 'a', 'b'], ['b', 'b', 'b']], method='ds').labels"
+    assert "torch" not in modules_loaded_by(code)
+
+
+# ---------------------------------------------------------------------- studio and pages
 
 
 @pytest.mark.parametrize("path", files("studio"), ids=name_of)
@@ -73,6 +188,40 @@ def test_pages_arrange_and_do_not_compute(path):
 @pytest.mark.parametrize("path", files("pages"), ids=name_of)
 def test_pages_leave_the_session_to_studio(path):
     assert "session_state" not in path.read_text(encoding="utf-8")
+
+
+def test_the_app_knows_few_modules_of_the_library():
+    modules = set()
+    for path in files("studio", "pages"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "deem_core":
+                for alias in node.names:
+                    whole = f"{node.module}.{alias.name}"
+                    is_module = (ROOT / whole.replace(".", "/")).exists() or (
+                        ROOT / f"{whole.replace('.', '/')}.py"
+                    ).exists()
+                    modules.add(whole if is_module else node.module)
+    assert len(modules - {"deem_core"}) <= MOST_MODULES_OF_THE_LIBRARY + 2, sorted(modules)
+
+
+# ---------------------------------------------------------------------- manners
+
+
+@pytest.mark.parametrize("path", files("deem_core", "studio", "pages"), ids=name_of)
+def test_no_module_is_too_long_to_read(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+def words(line: str) -> list[str]:
+    """Words of a line; shapes, citations and symbols are none."""
+    return [word for word in re.sub(r"\([^)]*\)", "", line).split() if re.search("[A-Za-z]{2}|^a$", word)]
+
+
+@pytest.mark.parametrize("path", files("deem_core", "studio", "pages"), ids=name_of)
+def test_first_lines_of_docstrings_are_short(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and (text := ast.get_docstring(node)):
+            assert len(words(text.splitlines()[0])) <= MOST_WORDS, text.splitlines()[0]
 
 
 @pytest.mark.parametrize("path", [*files("deem_core", "studio", "pages"), ROOT / "app.py"], ids=name_of)

@@ -4,7 +4,7 @@ import pytest
 import streamlit as st
 
 from deem_core.runs import Workspace
-from studio import results
+from studio.export import results
 from tests.studio.labelling import POSTERIOR, WIDE, finished
 
 

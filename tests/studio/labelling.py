@@ -5,10 +5,10 @@ import time
 import numpy as np
 import pyarrow.parquet
 
-from deem_core.files import write_json
-from deem_core.fused import code_table, summarise
+from deem_core.answers.answer import Answer
+from deem_core.files.atomic import write_json
 from deem_core.runs import State, Workspace
-from deem_core.runs.state import write_state
+from deem_core.runs.run import write_state
 
 WIDE = (
     'id,x,ann,bob,eve,label\n007,=1+1,cat,cat,dog,cat\n1e3,"a,b",dog,dog,dog,dog\n,0.10,,,,cat\n@x, y ,cat,dog,dog,\n'
@@ -22,7 +22,8 @@ def finished(workspace: Workspace, dataset, posterior, support=None):
     """Return a training of a dataset that is done and gave this posterior."""
     run = workspace.new_run("train", dataset, {"method": "deem", "random_state": 0}, title="By hand")
     votes = workspace.read(dataset).votes
-    pyarrow.parquet.write_table(code_table(votes, posterior, support), run.path / "result.parquet")
-    write_json(summarise(votes, posterior), run.path / "summary.json")
+    answer = Answer(votes, posterior, support=support)
+    pyarrow.parquet.write_table(answer.to_table(), run.path / "result.parquet")
+    write_json(answer.summary(), run.path / "summary.json")
     write_state(run.path, State("done", created=run.created, ended=time.time()))
     return run

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from studio import background
-from studio.background import Asked
+from studio.background import Questions
 
 
 def _settled(asked, key, ask):
@@ -20,7 +20,7 @@ def _settled(asked, key, ask):
 
 
 def test_the_first_look_does_not_wait_and_only_one_asks():
-    asked, asks, go = Asked(), [], threading.Event()
+    asked, asks, go = Questions(), [], threading.Event()
 
     def ask():
         asks.append(1)
@@ -36,7 +36,7 @@ def test_the_first_look_does_not_wait_and_only_one_asks():
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_failure_ends_the_asking_and_keeps_what_was_known():
-    asked, answers = Asked(fresh_seconds=0.0), [5]
+    asked, answers = Questions(fresh_seconds=0.0), [5]
 
     def ask():
         return answers.pop()  # an IndexError from the second time on
@@ -52,7 +52,7 @@ def test_a_failure_ends_the_asking_and_keeps_what_was_known():
 
 def test_questions_take_turns_and_one_that_nobody_repeats_is_dropped(monkeypatch):
     monkeypatch.setattr(background, "PATIENCE_SECONDS", 0.2)
-    asked, asks, go = Asked(), [], threading.Event()
+    asked, asks, go = Questions(), [], threading.Event()
 
     def ask(key):
         asks.append(key)

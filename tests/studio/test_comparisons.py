@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from deem_core.comparing.result import Agreement, Comparison, MethodResult
+from deem_core.comparison.result import Agreement, Comparison, MethodResult
 from deem_core.votes import Votes
 from studio import comparisons
 

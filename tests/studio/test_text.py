@@ -1,36 +1,30 @@
-"""Spans of time, sizes and ages read the same everywhere."""
+"""Foreign words stay words."""
+
+import re
 
 import pytest
 
-from studio.text import ago, duration, size
+from studio.text import percent, plain
+
+
+def test_on_pages_nearly_all_is_not_all():
+    assert percent(0.99999) == "99.9 %"
+    assert percent(1) == "100 %"
+
+
+def test_plain_escapes_markdown_and_keeps_the_words():
+    words = "*a* _b_ [c](d) `e` $f$ <g> :red[h] # i\n\n- j"
+    shown = plain(words)
+    assert re.sub(r"\\(.)", r"\1", shown) == " ".join(words.split())
+    assert not re.search(r"(?<!\\)[*_\[\]`$<>#]", shown)
 
 
 @pytest.mark.parametrize(
-    ("seconds", "shown"),
-    [
-        (-1, "0 s"),
-        (42.4, "42 s"),
-        (59.6, "1 min"),
-        (185, "3 min 5 s"),
-        (1230, "20 min"),
-        (7800, "2 h 10 min"),
-        (7200, "2 h"),
-    ],
+    "words", ["http://a.org", "HTTPS://a.org", "www.a.org", "me@a.org", ":material/home:", ":smile:"]
 )
-def test_durations(seconds, shown):
-    assert duration(seconds) == shown
+def test_plain_keeps_links_and_icons_from_coming_to_life(words):
+    assert words not in plain(words).replace("\\", "")
 
 
-@pytest.mark.parametrize(
-    ("bytes", "shown"), [(0, "0 bytes"), (999, "999 bytes"), (1200, "1.2 kB"), (39e6, "39 MB"), (3.44e9, "3.4 GB")]
-)
-def test_sizes(bytes, shown):
-    assert size(int(bytes)) == shown
-
-
-@pytest.mark.parametrize(
-    ("seconds", "shown"),
-    [(3, "just now"), (300, "5 min ago"), (3700, "1 hour ago"), (7300, "2 hours ago"), (90000, "1 day ago")],
-)
-def test_ages(seconds, shown):
-    assert ago(seconds) == shown
+def test_plain_leaves_the_names_of_soft_columns_alone():
+    assert plain("svm:7 and tree:7").replace("\\", "") == "svm:7 and tree:7"

@@ -1,4 +1,4 @@
-"""Checkup: what about a table of votes could spoil the answer, found before anything is trained.
+"""Checkup: problems of a table of votes, before anything is trained.
 
 The truth is never used here. Where a table is large, some tests rest on evenly spread rows; their findings
 say so.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from deem_core.diagnostics.checkup import duplicates, learners, rows, size
-from deem_core.diagnostics.checkup.finding import KINDS, Finding, Kind, Severity
+from deem_core.diagnostics.checkup.findings import KINDS, Finding, Kind, Severity
 from deem_core.votes import Votes
 
 __all__ = ["KINDS", "Finding", "Kind", "Severity", "checkup"]
@@ -33,7 +33,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 def checkup(votes: Votes) -> tuple[Finding, ...]:
-    """Return what the user should know about these votes before training, warnings first.
+    """Return findings about votes, warnings first.
 
     Parameters
     ----------
@@ -47,5 +47,5 @@ def checkup(votes: Votes) -> tuple[Finding, ...]:
     """
     if not votes.n_rows:
         return ()
-    found = [finding for check in CHECKS for finding in check(votes)]
-    return tuple(sorted(found, key=lambda finding: (finding.severity != "warning", KINDS.index(finding.kind))))
+    findings = [finding for check in CHECKS for finding in check(votes)]
+    return tuple(sorted(findings, key=lambda finding: (finding.severity != "warning", KINDS.index(finding.kind))))

@@ -1,4 +1,4 @@
-"""What may be wrong with rows and classes: nothing to fuse, nothing to learn from, classes that vanish."""
+"""Problems of rows and classes: few votes, no disputes, rare classes."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from deem_core.copies.guard import MIN_REMAINING
-from deem_core.diagnostics.checkup.finding import Finding, count, quoted
-from deem_core.diagnostics.health import MIN_ROWS
+from deem_core.diagnostics.checkup.findings import Finding, as_list
+from deem_core.text import count
+from deem_core.training.health import MIN_ROWS
 from deem_core.votes import NO_VOTE, Votes
+from deem_core.votes.recode import MIN_LEARNERS
 
 ONE_SIDED = 0.95
 """Share of the rows from which one class is so common that the others are easily lost."""
@@ -19,7 +20,7 @@ ALL_AGREE = 0.99
 
 
 def votes_in_rows(votes: Votes) -> Iterator[Finding]:
-    """Rows without votes, or with too few."""
+    """Find rows without votes, or with too few."""
     cast = votes.votes_per_row
     silent = int((cast == 0).sum())
     if silent:
@@ -33,7 +34,7 @@ def votes_in_rows(votes: Votes) -> Iterator[Finding]:
             numbers={"rows": silent, "share": share},
         )
     mean = float(cast[cast > 0].mean()) if silent < votes.n_rows else 0.0
-    if 0 < mean < MIN_REMAINING <= votes.n_learners:
+    if 0 < mean < MIN_LEARNERS <= votes.n_learners:
         yield Finding(
             "few_votes_per_row",
             "warning",
@@ -46,7 +47,7 @@ def votes_in_rows(votes: Votes) -> Iterator[Finding]:
 
 
 def unanimous(votes: Votes) -> Iterator[Finding]:
-    """Learners that agree on nearly every row."""
+    """Find votes that agree on nearly every row."""
     together = int((votes.votes_per_row >= 2).sum())
     if together and votes.unanimous.sum() >= ALL_AGREE * together:
         share = float(votes.unanimous.sum()) / together
@@ -62,7 +63,7 @@ def unanimous(votes: Votes) -> Iterator[Finding]:
 
 
 def classes(votes: Votes) -> Iterator[Finding]:
-    """Classes that take almost all rows, few of them, or none."""
+    """Find classes with almost all rows, few of them, or none."""
     labels = votes.classes
     winner = votes.majority_vote.codes
     per_class = np.bincount(winner[winner != NO_VOTE], minlength=votes.n_classes)
@@ -86,7 +87,7 @@ def classes(votes: Votes) -> Iterator[Finding]:
             "unpredicted_classes",
             "warning",
             f"{count(len(unpredicted), 'class', 'classes')} never won",
-            f"Majority vote never chooses {quoted(labels[unpredicted])}, though learners voted for "
+            f"Majority vote never chooses {as_list(labels[unpredicted])}, though learners voted for "
             f"{'it' if len(unpredicted) == 1 else 'them'}. Training starts from majority vote and may not find such a "
             "class.",
             "Check its spelling (a stray label?). If only an expert knows it, bring more learners that do.",
@@ -99,7 +100,7 @@ def classes(votes: Votes) -> Iterator[Finding]:
             "rare_classes",
             "warning",
             f"{count(len(rare), 'rare class', 'rare classes')}",
-            f"By majority vote, fewer than {MIN_ROWS} rows are {quoted(labels[rare])}. Too few to learn how learners "
+            f"By majority vote, fewer than {MIN_ROWS} rows are {as_list(labels[rare])}. Too few to learn how learners "
             "err on them, or to notice if training loses them.",
             "Merge rare classes where that makes sense, or bring more rows.",
             classes=tuple(labels[rare].tolist()),
@@ -111,7 +112,7 @@ def classes(votes: Votes) -> Iterator[Finding]:
             "unused_classes",
             "note",
             f"{count(len(unused), 'class', 'classes')} without votes",
-            f"Nobody ever voted for {quoted(labels[unused])}: no row can get such a label.",
+            f"Nobody ever voted for {as_list(labels[unused])}: no row can get such a label.",
             "Nothing to do; such classes only make the model larger.",
             classes=tuple(labels[unused].tolist()),
         )

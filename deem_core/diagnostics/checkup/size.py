@@ -1,12 +1,12 @@
-"""What the size of a table means for training: rows for each input unit, and memory."""
+"""Problems of size: rows for each input unit, and memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from deem_core.config import ROWS_PER_UNIT, Shape, TrainConfig, resolve
-from deem_core.diagnostics.checkup.finding import Finding
+from deem_core.diagnostics.checkup.findings import Finding
+from deem_core.model.config import ROWS_PER_UNIT, Shape, TrainConfig, resolve
 from deem_core.votes import Votes
 
 NOTABLE, LARGE = 1e9, 8e9
@@ -18,7 +18,7 @@ _STATES = 12  # arrays of a batch's states alive at once; with it, measured peak
 
 @dataclass(frozen=True)
 class Memory:
-    """What training needs, in bytes, roughly.
+    """Bytes that training needs, roughly.
 
     Attributes
     ----------
@@ -41,7 +41,10 @@ class Memory:
 
 
 def training_memory(shape: Shape, config: TrainConfig | None = None) -> Memory:
-    """Estimate the memory of training from the size of a table and the settings (defaults where None)."""
+    """Estimate the memory of training.
+
+    Settings that are None take their defaults.
+    """
     settings = resolve(config or TrainConfig(), shape).config
     units, restarts = shape.n_learners * shape.n_classes, settings.restarts
     n_layers, batch = int(settings.n_layers or 0), int(settings.batch_size or 1)
@@ -52,7 +55,7 @@ def training_memory(shape: Shape, config: TrainConfig | None = None) -> Memory:
 
 
 def rows_per_unit(votes: Votes) -> Iterator[Finding]:
-    """Too few rows for a layer."""
+    """Find too few rows for a layer."""
     shape = Shape.of(votes)
     if shape.rows_per_unit < ROWS_PER_UNIT:
         per_unit = shape.rows_per_unit
@@ -70,7 +73,7 @@ def rows_per_unit(votes: Votes) -> Iterator[Finding]:
 
 
 def memory(votes: Votes) -> Iterator[Finding]:
-    """More memory than one would expect."""
+    """Find more memory than one would expect."""
     shape = Shape.of(votes)
     need = training_memory(shape)
     if need.total >= NOTABLE:

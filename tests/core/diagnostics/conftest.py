@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deem_core import DEEM, IRBM, Votes, simulate
-from deem_core.simulate import Ensemble
+from deem_core import DEEM, IRBM, Votes, simulation
+from deem_core.simulation import Ensemble
 
 
 @dataclass(frozen=True)
@@ -22,15 +22,15 @@ class Case:
 @pytest.fixture(scope="session")
 def independent() -> Case:
     """Four good learners and six guessers, exact iRBM."""
-    made = simulate.condind(4_000, rng=np.random.default_rng(1), n_learners=10)
+    made = simulation.condind(4_000, rng=np.random.default_rng(1), n_learners=10)
     return Case(IRBM(random_state=0).fit(made.votes.without_truth()), made.votes, made)
 
 
 @pytest.fixture(scope="session")
 def layered() -> Case:
     """The same learners with a fifth of the votes missing, one layer, two restarts, trained briefly."""
-    made = simulate.condind(1_500, rng=np.random.default_rng(1), n_learners=8)
-    made = simulate.drop_votes(made, 0.2, rng=np.random.default_rng(2))
+    made = simulation.condind(1_500, rng=np.random.default_rng(1), n_learners=8)
+    made = simulation.drop_votes(made, 0.2, rng=np.random.default_rng(2))
     model = DEEM(n_layers=1, restarts=2, updates=40, batch_size=256, near_copies="keep", backend="auto", random_state=0)
     return Case(model.fit(made.votes.without_truth()), made.votes, made)
 
@@ -39,8 +39,8 @@ def layered() -> Case:
 def merged() -> Case:
     """Families of four tight copies, which the guard merges into one voice each."""
     rng = np.random.default_rng(0)
-    base = simulate.condind(1_500, rng=rng, n_learners=4, n_informative=4)
-    made = simulate.copies_with_noise(base, 4, rng=rng, noise=0.02)
+    base = simulation.condind(1_500, rng=rng, n_learners=4, n_informative=4)
+    made = simulation.copies_with_noise(base, 4, rng=rng, noise=0.02)
     model = DEEM(n_layers=1, restarts=2, updates=30, batch_size=256, near_copies="collapse", random_state=0)
     return Case(model.fit(made.votes.without_truth()), made.votes, made)
 

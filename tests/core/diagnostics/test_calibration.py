@@ -7,9 +7,9 @@ import pytest
 from scipy.special import softmax
 
 from deem_core import InputError
+from deem_core.answers.scores import margin
 from deem_core.diagnostics import calibration
-from deem_core.diagnostics.calibration import fit_temperature, reliability_curve, selective_accuracy, tempered
-from deem_core.diagnostics.confidence import margin
+from deem_core.diagnostics.calibration import at_temperature, fit_temperature, reliability_curve, selective_accuracy
 
 RNG = np.random.default_rng
 
@@ -88,7 +88,7 @@ def test_certain_posteriors_stay_finite():
     posterior = np.eye(3)[RNG(0).integers(0, 3, 300)]
     truth = np.where(RNG(1).random(300) < 0.8, posterior.argmax(axis=1), 0)
     assert np.isfinite(fit_temperature(posterior, truth, rng=RNG(0)).log_loss_after)
-    np.testing.assert_allclose(tempered(posterior, 2.0).sum(axis=1), 1)
+    np.testing.assert_allclose(at_temperature(posterior, 2.0).sum(axis=1), 1)
 
 
 def test_the_margin_is_the_lead_over_the_next_class():

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from deem_core import InputError, Votes
-from deem_core.config import Shape, TrainConfig
 from deem_core.diagnostics.checkup import KINDS, Finding, checkup
 from deem_core.diagnostics.checkup.size import training_memory
-from deem_core.simulate import condind, copies_with_noise, families, random_learners, tree
+from deem_core.model.config import Shape, TrainConfig
+from deem_core.simulation import condind, copies_with_noise, families, random_learners, tree
 
 
 def ensemble(n=2000, d=6, K=3, seed=0, right=0.7):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deem_core import InputError, Votes, simulate
+from deem_core import Answer, InputError, Votes, simulation
 from deem_core.diagnostics.confusion import (
     Confusion,
     estimated_confusion,
@@ -21,7 +21,7 @@ POSTERIOR = np.array([[0.75, 0.25], [0.5, 0.5], [np.nan, np.nan], [0.0, 1.0]])
 
 
 def test_estimates_are_votes_weighted_by_the_posterior():
-    found = estimated_confusion(VOTES, POSTERIOR)
+    found = estimated_confusion(Answer(VOTES, POSTERIOR))
     np.testing.assert_allclose(found.psi[0], [[1.0, 0.75 / 1.75], [0.0, 1 / 1.75]])  # vote, label
     np.testing.assert_allclose(found.psi[1], [[0.0, 0.0], [1.0, 1.0]])
     np.testing.assert_allclose(found.support, [[1.25, 1.75], [0.75, 1.25]])
@@ -29,7 +29,10 @@ def test_estimates_are_votes_weighted_by_the_posterior():
 
 
 def test_one_learner_can_be_asked_for_alone():
-    whole, alone = estimated_confusion(VOTES, POSTERIOR), estimated_confusion(VOTES, POSTERIOR, ["learner_2"])
+    whole, alone = (
+        estimated_confusion(Answer(VOTES, POSTERIOR)),
+        estimated_confusion(Answer(VOTES, POSTERIOR), ["learner_2"]),
+    )
     assert alone.learners == ("learner_2",)
     np.testing.assert_array_equal(alone.psi[0], whole.psi[1])
     np.testing.assert_array_equal(alone.pi, whole.pi)
@@ -53,9 +56,9 @@ def test_labels_that_never_occur_have_no_column_and_do_not_spoil_accuracy():
 
 
 def test_a_certain_posterior_that_is_right_gives_the_real_matrices():
-    made = simulate.build("condind", 500, 0, missing=0.3)
+    made = simulation.simulate("condind", 500, 0, missing=0.3)
     certain = np.eye(3)[made.truth]
-    np.testing.assert_allclose(estimated_confusion(made.votes, certain).psi, real_confusion(made.votes).psi)
+    np.testing.assert_allclose(estimated_confusion(Answer(made.votes, certain)).psi, real_confusion(made.votes).psi)
 
 
 def test_the_exact_irbm_recovers_the_parameters_behind_the_votes(independent):
@@ -70,7 +73,7 @@ def test_the_exact_irbm_recovers_the_parameters_behind_the_votes(independent):
 
 def test_exact_and_estimated_parameters_of_a_fitted_irbm_agree(independent):
     # at the maximum of the likelihood one more step changes nothing
-    estimated = estimated_confusion(independent.votes, independent.model.fuse_codes(independent.votes.codes))
+    estimated = estimated_confusion(independent.model.fuse(independent.votes))
     exact = exact_confusion(independent.model.parts_[0], [0, 1, 2])
     np.testing.assert_allclose(estimated.psi, exact.psi, atol=2e-3)
     np.testing.assert_allclose(estimated.pi, exact.pi, atol=2e-3)
@@ -96,12 +99,12 @@ def test_parameters_of_other_learners_are_refused(independent):
 def test_layers_have_estimates_only(layered):
     with pytest.raises(InputError, match="estimated"):
         exact_confusion(layered.model.parts_[0], [0, 1, 2])
-    estimated = estimated_confusion(layered.votes, layered.model.fuse_codes(layered.votes.codes))
+    estimated = estimated_confusion(layered.model.fuse(layered.votes))
     assert np.abs(estimated.psi - real_confusion(layered.votes).psi).max() < 0.12
 
 
 def test_the_table_has_a_row_per_learner_vote_and_label():
-    frame = estimated_confusion(VOTES, POSTERIOR).to_frame()
+    frame = estimated_confusion(Answer(VOTES, POSTERIOR)).to_frame()
     row = frame[(frame["learner"] == "learner_1") & (frame["vote"] == "a") & (frame["label"] == "b")].iloc[0]
     assert row["probability"] == pytest.approx(0.75 / 1.75)
     assert row["label_rows"] == 1.75
@@ -109,5 +112,5 @@ def test_the_table_has_a_row_per_learner_vote_and_label():
 
 @pytest.mark.slow
 def test_estimates_on_condind_are_close_to_the_real_matrices(condind):
-    estimated = estimated_confusion(condind.votes, condind.model.fuse_codes(condind.votes.codes))
+    estimated = estimated_confusion(condind.model.fuse(condind.votes))
     assert np.abs(estimated.psi - real_confusion(condind.votes).psi).max() < 0.06

@@ -11,9 +11,9 @@ import pytest
 
 from deem_core import InputError, Votes
 from deem_core.control import Control, Stopped
-from deem_core.diagnostics.health import share_ratio
 from deem_core.diagnostics.inspection import Inspection, inspect
-from deem_core.diagnostics.overruled import overruled
+from deem_core.diagnostics.unanimity import overruled_rows
+from deem_core.training.health import share_ratio
 
 RNG = np.random.default_rng
 
@@ -115,9 +115,13 @@ def test_rows_without_votes_and_unknown_labels_do_not_disturb(layered):
 
 
 def test_steps_are_told_and_it_can_be_stopped(layered):
-    told = []
-    inspect(layered.model, layered.votes, rng=RNG(0), rows=50, watch=lambda step, share: told.append((step, share)))
-    shares = [share for _, share in told]
+    shares = []
+
+    class Listening(Control):
+        def tell(self, step, share, record=None) -> None:
+            shares.append(share)
+
+    inspect(layered.model, layered.votes, rng=RNG(0), rows=50, control=Listening())
     assert shares == sorted(shares)
     assert shares[-1] == 1
 
@@ -156,9 +160,9 @@ def test_unanimous_votes_that_were_overruled_are_listed_those_with_most_votes_fi
         classes=["a", "b"],
         ids=list("vwxyz"),
     )
-    found = overruled(votes, np.array([1, 1, 1, 1, 1]))
+    found = overruled_rows(votes, np.array([1, 1, 1, 1, 1]))
     assert (found.n_unanimous, found.n_overruled) == (3, 2)
     assert found.ids == ("w", "v")
     assert found.share == pytest.approx(2 / 3)
     assert found.to_frame()["row"].tolist() == [2, 1]
-    assert overruled(votes, np.array([1, 1, 1, 1, 1]), most=1).n_overruled == 2
+    assert overruled_rows(votes, np.array([1, 1, 1, 1, 1]), most=1).n_overruled == 2

@@ -75,24 +75,6 @@ def test_truth_may_be_a_column():
     assert "truth of 1 task" in text(reading)
 
 
-def test_truth_may_be_a_second_file_matched_by_task():
-    reading = read(LONG, truth_file=b"task,truth\nt1,dog\nt9,cat\nt2,bird\n")
-    assert reading.votes.truth.tolist() == [2, 1, -1]
-    assert reading.votes.truth_only.tolist() == ["bird"]
-    assert "The truth of 2 of 3 rows comes from column 'truth'" in text(reading)
-    assert "Left out 1 task of <bytes> that nobody voted on" in text(reading)
-
-
-def test_a_truth_file_in_crowd_kits_names_or_without_known_names_is_read():
-    for header in (b"task,true_label", b"foo,bar"):
-        assert read_votes(LONG, truth_file=header + b"\nt1,dog\n").truth.tolist() == [-1, 1, -1]
-
-
-def test_a_truth_file_also_serves_a_wide_file():
-    votes = read_votes(b"id,a,b\n1,x,y\n2,y,y\n", truth_file=b"id,label\n2.0,y\n1,x\n")
-    assert votes.truth.tolist() == [0, 1]
-
-
 def test_workers_can_be_chosen_and_ignored():
     assert read_votes(LONG, learners=["al", "bo"]).learners == ("bo", "al")
     reading = read(LONG, ignore=["cy"])

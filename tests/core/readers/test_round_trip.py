@@ -8,9 +8,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from deem_core import Votes, tables
-from deem_core.labels import DEFAULT, canonical_text
+from deem_core import Votes
+from deem_core.files import tables
 from deem_core.readers import read_votes
+from deem_core.votes.labels import DEFAULT, canonical_text
 
 words = st.text(
     st.characters(codec="utf-8", exclude_categories=["Cs", "Cc", "Zs", "Zl", "Zp"], exclude_characters=":"),

@@ -259,18 +259,31 @@ def test_the_report_is_plain_json_and_tells_the_memory():
     assert report.column("worker") is None
 
 
+ONE_CLASS_RULES = {"ws_youtube"}
+"""Sets whose learners know one class each, which the reader does not take for learners."""
+
+
 def test_large_ensembles_read_as_they_were_written(large_data: Path):
     import numpy as np
 
+    n_sets = 0
     for path in sorted(large_data.glob("*.npz")):
-        if path.stem.endswith("_soft"):
-            continue
-        votes = read_votes(large_data / f"{path.stem}.csv.gz")
         stored = np.load(path)
-        values = votes.classes.astype(int)
-        assert (np.where(votes.codes < 0, -1, values[votes.codes]) == stored["X"]).all()
+        source = large_data / f"{path.stem}.csv.gz"
+        if "P" in stored or path.stem in ONE_CLASS_RULES:
+            continue
+        with gzip.open(source) as stream:
+            if not stream.readline().startswith(b"id,"):
+                continue
+        votes = read_votes(source)
+        names = [*stored["classes"].tolist()] if "classes" in stored else list(map(str, range(int(stored["K"]))))
+        ours = np.array([*(str(label) for label in [*votes.classes, *votes.truth_only]), ""], object)
+        theirs = np.array([*names, ""], object)
+        assert (ours[votes.codes] == theirs[stored["X"]]).all(), path.stem
         assert votes.learners == tuple(stored["learners"])
-        assert (np.where(votes.truth < 0, -1, values[votes.truth]) == stored["y"]).all()
+        assert (ours[votes.truth] == theirs[stored["y"]]).all(), path.stem
+        n_sets += 1
+    assert n_sets
 
 
 def test_with_known_classes_few_rows_are_enough_and_strangers_are_left_out():

@@ -15,7 +15,8 @@ import numpy as np
 import pyarrow.csv
 import pytest
 
-from deem_core import simulate, tables
+from deem_core import simulation
+from deem_core.files import tables
 from deem_core.runs import Dataset, Run, State, Workspace
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -33,7 +34,7 @@ def small(workspace: Workspace) -> Dataset:
 def ensemble(workspace: Workspace, rows: int = 400) -> Dataset:
     """Add votes of a simulated tree, with truth."""
     sink = io.BytesIO()
-    pyarrow.csv.write_csv(tables.wide_table(simulate.tree(rows, rng=np.random.default_rng(0)).votes), sink)
+    pyarrow.csv.write_csv(tables.wide_table(simulation.tree(rows, rng=np.random.default_rng(0)).votes), sink)
     return workspace.add_dataset("tree.csv", sink.getvalue())
 
 

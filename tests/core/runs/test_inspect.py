@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from deem_core.control import Control, Stopped
+from deem_core.control import Stopped
 from deem_core.diagnostics.inspection import Inspection
 from deem_core.errors import InputError
 from deem_core.runs import Workspace
+from deem_core.runs.control import RunControl
 from tests.in_process import QUICK, add_votes, done, experts, inspected
 
 
@@ -59,6 +60,6 @@ def test_a_model_of_other_learners_is_refused(training):
 
 def test_it_stops_when_asked_to(training, monkeypatch):
     workspace, run = training
-    monkeypatch.setattr(Control, "stopped", lambda self: True)
+    monkeypatch.setattr(RunControl, "stopped", lambda self: True)
     with pytest.raises(Stopped):
         inspected(workspace, run)

@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from deem_core.runs import queue
-from deem_core.runs.alive import Worker
-from deem_core.runs.queue import device_of, likely_device
+from deem_core.model import devices
+from deem_core.runs.process import Worker
+from deem_core.runs.queue import device_of
 from tests.core.runs.helpers import LIGHT_WORKER, QUICK, script, small, until
 
 DEAD = Worker(2**22 + 1, 1.0, "")
@@ -116,21 +116,11 @@ def test_runs_are_worked_on_in_the_order_they_came(workspace, tmp_path, others):
 
 
 def test_the_queue_of_a_device_is_found_without_torch(monkeypatch):
-    monkeypatch.setattr(queue, "likely_device", lambda: "cuda")
+    monkeypatch.setattr(devices, "likely_device", lambda: "cuda")
     assert device_of("train", {}) == device_of("sweep", {"device": "auto"}) == device_of("train", {"device": None})
     assert device_of("train", {"device": "cuda:0"}) == "cuda"
     assert device_of("train", {"device": "cuda:1"}) == "cuda:1"
     assert device_of("train", {"method": "irbm", "device": "cuda"}) == device_of("apply", {}) == "cpu"
-    monkeypatch.undo()
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    assert likely_device() in ("cpu", "mps")
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
-    monkeypatch.setattr(queue.platform, "system", lambda: "Linux")
-    monkeypatch.setattr(queue.shutil, "which", lambda name: "/usr/bin/nvidia-smi")
-    monkeypatch.setattr(queue.importlib.metadata, "version", lambda name: "2.13.0")
-    assert likely_device() == "cuda"
-    monkeypatch.setattr(queue.importlib.metadata, "version", lambda name: "2.13.0+cpu")
-    assert likely_device() == "cpu"
 
 
 def test_the_lock_keeps_others_out(workspace):
@@ -144,3 +134,17 @@ def test_the_lock_keeps_others_out(workspace):
     with workspace.queue.lock():
         assert time.monotonic() - begun > 0.2
     process.communicate()
+
+
+def test_the_lock_of_a_dead_process_is_free(workspace):
+    code = "import sys; from pathlib import Path; from deem_core.runs.queue import Queue\n"
+    code += "with Queue(Path(sys.argv[1])).lock():\n    print('in', flush=True); sys.stdin.read()"
+    import subprocess
+
+    holder = script(code, str(workspace.queue.folder), stdin=subprocess.PIPE)
+    assert holder.stdout.readline() == "in\n"
+    holder.kill()
+    holder.communicate()
+    begun = time.monotonic()
+    with workspace.queue.lock():
+        assert time.monotonic() - begun < 5

@@ -18,9 +18,9 @@ import pytest
 from deem_core import DEEM
 from deem_core.errors import InputError
 from deem_core.runs import Run, State, Workspace, worker
-from deem_core.runs.alive import Worker
-from deem_core.runs.desk import Desk, rounded
-from deem_core.runs.state import DIED, worker_of
+from deem_core.runs.process import Worker
+from deem_core.runs.run import DIED, worker_of
+from deem_core.runs.status import Status, rounded
 from tests.core.runs.helpers import LONG, QUICK, ROOT, ended, ensemble, script, small, until
 
 
@@ -276,23 +276,23 @@ def test_a_full_disk_fails_the_run_and_leaves_no_broken_files(tmp_path):
 
 def test_a_dead_worker_has_failed_even_if_nobody_could_write_it(workspace):
     run = workspace.new_run("train", small(workspace), QUICK)
-    desk = Desk(run)
+    status = Status(run)
     (run.path / "worker.json").write_text(json.dumps(Worker(2**22 + 1, 1.0, "").to_dict()))
     assert run.state().reason == DIED  # died while it waited
-    desk.begin("cpu")
+    status.begin("cpu")
     assert (run.state().state, run.state().reason) == ("failed", DIED)
     (run.path / "cancel").touch()
     assert run.state().state == "cancelled"
-    desk.end("done")
+    status.end("done")
     assert run.state().state == "done"
-    assert not desk.end("failed", "too late")
+    assert not status.end("failed", "too late")
     assert run.state().state == "done"
 
 
 def test_a_torn_line_does_not_spoil_the_next(workspace):
     run = workspace.new_run("train", small(workspace), QUICK)
     (run.path / "progress.jsonl").write_bytes(b'{"type": "note", "te')
-    Desk(run).tell("note", {"text": "again", "loss": float("nan"), "rate": 1 / 3, "many": np.array([np.inf, 2.0])})
+    Status(run).append("note", {"text": "again", "loss": float("nan"), "rate": 1 / 3, "many": np.array([np.inf, 2.0])})
     (told,), _ = run.progress()
     assert {name: told[name] for name in told if name != "time"} == {
         "type": "note",

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 import stat
 import sys
 import time
+from dataclasses import fields
 from datetime import timedelta
 from pathlib import Path
 
+import numpy as np
 import platformdirs
 import pytest
 
 from deem_core.errors import InputError
+from deem_core.model.records import Record
 from deem_core.runs import Workspace
-from deem_core.runs.state import State, write_state
+from deem_core.runs.run import State, write_state
 from tests.core.runs.helpers import CSV, QUICK, small
 
 BAD_IDS = [
@@ -102,7 +106,7 @@ def test_reading_options_are_checked(workspace):
 
 @pytest.mark.parametrize("bad", BAD_IDS)
 def test_ids_are_checked_before_they_touch_the_disk(workspace, bad):
-    for asked in (workspace.run, workspace.dataset, workspace.delete_dataset, workspace.dataset_removal):
+    for asked in (workspace.run, workspace.dataset, workspace.delete_dataset):
         with pytest.raises(InputError, match="is not the id of a"):
             asked(bad)
 
@@ -258,8 +262,6 @@ def test_deleting_says_what_goes_and_takes_inputs_that_nothing_else_uses(workspa
     said = workspace.removal([run])
     assert len(said.what) == 2
     assert said.bytes == sum(path.stat().st_size for path in run.path.iterdir()) + len(b"a model")
-    taken = workspace.dataset_removal(one.id)
-    assert [line.split()[0] for line in taken.what] == ["dataset", "apply", "1"]
     workspace.delete_run(run)
     assert os.listdir(workspace.root / "runs") == []
     with pytest.raises(InputError):
@@ -276,3 +278,25 @@ def test_a_run_outlives_the_record_of_its_dataset(workspace):
     (workspace.root / "datasets" / f"{dataset.id}.json").unlink()
     assert workspace.read_inputs(run.spec["inputs"]).votes.n_rows == 4
     assert time.time() - run.created < 60
+
+
+def test_records_of_a_resumed_training_count_once(workspace):
+    run = workspace.new_run("train", small(workspace), QUICK)
+    path = run.path / "progress.jsonl"
+
+    def line(restart: int, update: int, difference: float | None, **others) -> bytes:
+        numbers = dict.fromkeys((item.name for item in fields(Record)), 0.0)
+        content = {**numbers, "restart": restart, "update": update, "difference": difference, "shares": [0.5, 0.5]}
+        return json.dumps({"type": "record", "time": 1.0, **content, **others}).encode() + b"\n"
+
+    path.write_bytes(line(1, 10, 1.0) + line(0, 10, None) + b'{"type": "note", "text": "a"}\n' + line(0, 20, 2.0))
+    first, at = run.records()
+    assert [(record.restart, record.update) for record in first] == [(0, 10), (0, 20), (1, 10)]
+    assert np.isnan(first[0].difference)
+    assert run.records(at) == ([], at)
+    with path.open("ab") as stream:
+        stream.write(line(0, 20, 3.0) + line(0, 30, 4.0) + line(0, 20, 5.0) + b'{"type": "record", "update": 1}\n')
+    later, at = run.records(at)
+    assert [(record.update, record.difference) for record in later] == [(20, 5.0), (30, 4.0)]
+    assert at == path.stat().st_size
+    assert len(run.records()[0]) == 4

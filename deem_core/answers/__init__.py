@@ -1,0 +1,6 @@
+"""Answers: votes with a posterior, and all that follows for every row."""
+
+from deem_core.answers.answer import MAX_PROBABILITIES, Answer, AnswerSummary
+from deem_core.answers.stored import StoredAnswer
+
+__all__ = ["MAX_PROBABILITIES", "Answer", "AnswerSummary", "StoredAnswer"]

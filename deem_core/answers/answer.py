@@ -1,0 +1,440 @@
+"""Answer: votes with a posterior, and all that follows for every row.
+
+Nothing here makes a second (n, K) array: what follows from the posterior is computed in blocks of rows, kept as (n,)
+arrays, and computed once. A posterior may be float32 or memory-mapped, filled part by part (`Answer.from_parts`), and
+an answer is scored and written part by part (`Answer.parts`), so that ten million rows go through it.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import DTypeLike, NDArray
+
+from deem_core.answers import scores
+from deem_core.errors import InputError
+from deem_core.typing import Codes, Floats, Labels, Mask, Posterior
+from deem_core.votes import NO_VOTE, Votes
+
+PART_ROWS = 1 << 18
+"""Rows of a part; also the rows of a stored row group."""
+
+MAX_PROBABILITIES = 50
+"""With more classes than this, tables leave the probabilities out unless asked for them."""
+
+_TOLERANCE = 1e-3  # of the sum of a row's probabilities
+
+
+@dataclass(frozen=True)
+class AnswerSummary:
+    """An answer in a few numbers, without the truth.
+
+    Attributes
+    ----------
+    n_rows, n_learners, n_classes : int
+    class_shares, majority_shares : list of K floats
+        Of the rows with votes, by the fused label and by the majority vote.
+    changed, overruled : int
+        Rows whose label differs from the majority vote, and from a unanimous one.
+    mean_confidence, agreement : float, optional
+        Over the rows with votes; agreement is the share of labels that equal the majority vote. None without votes.
+    """
+
+    n_rows: int
+    n_learners: int
+    n_classes: int
+    class_shares: list[float]
+    majority_shares: list[float]
+    changed: int
+    overruled: int
+    mean_confidence: float | None
+    agreement: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """Labels of a method for the rows of some votes.
+
+    All that follows from its posterior is computed when it is asked for, once.
+
+    Parameters
+    ----------
+    votes : Votes
+        Their truth, if there is one, is not looked at.
+    posterior : (n, K) array
+        Probabilities of the classes; rows without votes may hold anything, NaN included.
+    support : (n,) array, optional
+        Share of the restarts that give the label.
+    notes : tuple of str
+        What the method says of itself, in sentences.
+    method : str
+        Its name in the registry, if it has one.
+
+    Raises
+    ------
+    InputError
+        If the posterior does not fit the votes, or holds something else than probabilities.
+
+    Examples
+    --------
+    >>> from deem_core import Answer, Votes
+    >>> votes = Votes.from_labels([["cat", "cat", "dog"], ["dog", "dog", "dog"]])
+    >>> answer = Answer(votes, [[0.9, 0.1], [0.2, 0.8]])
+    >>> answer.labels.tolist()
+    ['cat', 'dog']
+    >>> answer.confidence.tolist()
+    [0.9, 0.8]
+    """
+
+    votes: Votes
+    posterior: Posterior
+    support: Floats | None = None
+    notes: tuple[str, ...] = ()
+    method: str = ""
+    _whole: tuple[Answer, slice] | None = field(default=None, init=False, repr=False)  # of which this is a part
+
+    def __post_init__(self) -> None:
+        """Check that the posterior is one of these votes."""
+        object.__setattr__(self, "posterior", np.asanyarray(self.posterior))
+        object.__setattr__(self, "notes", tuple(self.notes))
+        _check(self.votes, self.posterior)
+        if self.support is not None:
+            _check_support(self.votes, self.support)
+
+    @classmethod
+    def from_parts(
+        cls, votes: Votes, parts: Iterable[Posterior], *, dtype: DTypeLike = np.float32, **others: Any
+    ) -> Answer:
+        """Make an answer from posteriors of consecutive rows.
+
+        Each part is let go before the next is asked for.
+
+        Parameters
+        ----------
+        votes : Votes
+        parts : iterable of (b, K) arrays
+            Together they have n rows.
+        dtype : type
+            Of the posterior that is kept.
+        **others
+            ``support``, ``notes`` and ``method``.
+        """
+        posterior = np.empty((votes.n_rows, votes.n_classes), dtype)
+        filled = 0
+        for part in parts:
+            if filled + len(part) > votes.n_rows:
+                raise InputError(f"The parts hold more rows than the {votes.n_rows:,} of the votes.")
+            posterior[filled : filled + len(part)] = part
+            filled += len(part)
+        if filled < votes.n_rows:
+            raise InputError(f"The parts hold {filled:,} rows; the votes have {votes.n_rows:,}.")
+        return cls(votes, posterior, **others)
+
+    # ------------------------------------------------------------------ one value per row
+
+    @cached_property
+    def codes(self) -> Codes:
+        """Most probable class of every row, the first among equals, (n,).
+
+        -1 for rows without votes.
+        """
+        return scores.fused_codes(self.votes, self.posterior)
+
+    @property
+    def labels(self) -> Labels:
+        """Label of every row in the original values, (n,).
+
+        None for rows without votes.
+        """
+        return np.array([*self.votes.classes.tolist(), None], object)[self.codes]
+
+    @cached_property
+    def confidence(self) -> Floats:
+        """Probability of the label, (n,)."""
+        return scores.confidence(self.posterior)
+
+    @cached_property
+    def margin(self) -> Floats:
+        """Lead of the most probable class over the next one, (n,)."""
+        return scores.margin(self.posterior)
+
+    @cached_property
+    def entropy(self) -> Floats:
+        """Entropy of every row in nats, (n,)."""
+        return scores.entropy(self.posterior)
+
+    @cached_property
+    def agreement(self) -> Floats:
+        """Share of a row's votes that equal its label, (n,).
+
+        NaN for rows without votes.
+        """
+        return scores.agreement(self.votes, self.codes)
+
+    @cached_property
+    def review_score(self) -> Floats:
+        """Backing of every label by its votes, (n,).
+
+        As `scores.review_score` defines it; low is doubtful.
+        """
+        if self._whole is not None:
+            return self._whole[0].review_score[self._whole[1]]
+        return scores.review_score(self.votes, self.posterior)
+
+    @cached_property
+    def overruled(self) -> Mask:
+        """Rows in which a unanimous vote was overruled, (n,)."""
+        differs: Mask = self.votes.unanimous & (self.codes != self.votes.majority_vote.codes)
+        return differs
+
+    @cached_property
+    def doubtful(self) -> Mask:
+        """The tenth of the rows that votes back least, (n,).
+
+        Of the rows with votes; earlier ones first among equals.
+        """
+        if self._whole is not None:
+            return self._whole[0].doubtful[self._whole[1]]
+        chosen = np.zeros(self.votes.n_rows, bool)
+        # Rounding first: 0.1 × 30 is a little more than 3 in floating point.
+        wanted = math.ceil(round(scores.REVIEW_SHARE * int((~self.silent).sum()), 6))
+        chosen[np.argsort(self.review_score, kind="stable")[:wanted]] = True  # NaN comes last
+        return chosen
+
+    @cached_property
+    def needs_review(self) -> Mask:
+        """Rows that deserve a human look, (n,).
+
+        The doubtful, the overruled, and those without votes.
+        """
+        if self._whole is not None:
+            return self._whole[0].needs_review[self._whole[1]]
+        return self.doubtful | self.overruled | self.silent
+
+    @property
+    def silent(self) -> Mask:
+        """Rows without votes, (n,); they have no label."""
+        return np.asarray(self.votes.votes_per_row == 0)
+
+    def below(self, confidence: float) -> Mask:
+        """Return the rows with votes whose label is less probable than this, (n,)."""
+        return (self.confidence < confidence) & ~self.silent
+
+    def review_rows(self, below: float | None = None) -> Mask:
+        """Return the rows to review, (n,).
+
+        `needs_review`, or with a confidence the rows below it in place of the doubtful tenth.
+        """
+        return self.needs_review if below is None else self.overruled | self.silent | self.below(below)
+
+    # ------------------------------------------------------------------ in short
+
+    @cached_property
+    def changes(self) -> NDArray[np.int64]:
+        """Rows by majority vote (first) and label (second), (K, K)."""
+        return label_changes(self.votes.majority_vote.codes, self.codes, self.votes.n_classes)
+
+    @property
+    def shares(self) -> Floats:
+        """Share of the rows with votes that each class got, (K,)."""
+        return np.asarray(self.changes.sum(axis=0) / max(int(self.changes.sum()), 1))
+
+    def summary(self) -> AnswerSummary:
+        """Return the answer in a few numbers."""
+        changes, voted = self.changes, ~self.silent
+        n_voted = int(changes.sum())
+        same = int(np.trace(changes))
+        return AnswerSummary(
+            n_rows=self.votes.n_rows,
+            n_learners=self.votes.n_learners,
+            n_classes=self.votes.n_classes,
+            class_shares=self.shares.tolist(),
+            majority_shares=(changes.sum(axis=1) / max(n_voted, 1)).tolist(),
+            changed=n_voted - same,
+            overruled=int(self.overruled.sum()),
+            mean_confidence=float(self.confidence[voted].mean()) if n_voted else None,
+            agreement=same / n_voted if n_voted else None,
+        )
+
+    def with_truth(self, votes: Votes) -> Answer:
+        """Return the same answer with the same votes and another truth.
+
+        What was computed stays.
+        """
+        if not np.array_equal(votes.codes, self.votes.codes):
+            raise InputError("The answer is for other votes; only the truth may differ.")
+        answer = object.__new__(Answer)
+        answer.__dict__.update(self.__dict__ | {"votes": votes})
+        return answer
+
+    def supported(self, support: Floats) -> Answer:
+        """Return the same answer with a support, (n,).
+
+        The share of the restarts that give each label.
+        """
+        _check_support(self.votes, support)
+        answer = object.__new__(Answer)
+        answer.__dict__.update(self.__dict__ | {"support": support})
+        return answer
+
+    # ------------------------------------------------------------------ some rows
+
+    def rows(self, start: int, stop: int) -> Answer:
+        """Return the rows from ``start`` to ``stop`` as views.
+
+        What needs review is decided among all rows.
+        """
+        chosen = slice(start, stop)
+        part = object.__new__(Answer)  # checked already
+        part.__dict__.update(
+            votes=self.votes.select_rows(chosen),
+            posterior=self.posterior[chosen],
+            support=None if self.support is None else self.support[chosen],
+            notes=self.notes,
+            method=self.method,
+            _whole=(self, chosen),
+        )
+        return part
+
+    def head(self, n: int) -> Answer:
+        """Return the first rows."""
+        return self.rows(0, min(n, self.votes.n_rows))
+
+    def parts(self, n: int = PART_ROWS) -> Iterator[Answer]:
+        """Yield all rows in parts of ``n``."""
+        for start in range(0, self.votes.n_rows, n):
+            yield self.rows(start, min(start + n, self.votes.n_rows))
+
+    # ------------------------------------------------------------------ tables
+
+    def to_table(self) -> pa.Table:
+        """Return a row per row in class codes, as runs store it (`deem_core.answers.stored`).
+
+        Columns: ``fused`` and ``majority`` (int32, -1 for no label), ``confidence``, ``agreement`` and ``entropy``
+        (float32, null without votes), ``needs_review`` (bool), ``restarts_agreeing`` (float32) where the support is
+        known, and ``p_0`` … (float64, so that the most probable class stays the same) for up to `MAX_PROBABILITIES`
+        classes.
+        """
+        silent = self.silent
+
+        def floats(values: Posterior) -> pa.Array:
+            return pa.array(np.asarray(values, np.float32), mask=silent)
+
+        columns = {
+            "fused": pa.array(self.codes, pa.int32()),
+            "confidence": floats(self.confidence),
+            "majority": pa.array(self.votes.majority_vote.codes, pa.int32()),
+            "agreement": floats(self.agreement),
+            "entropy": floats(self.entropy),
+            "needs_review": pa.array(self.needs_review),
+        }
+        if self.support is not None:
+            columns["restarts_agreeing"] = floats(self.support)
+        if self.votes.n_classes <= MAX_PROBABILITIES:
+            for k in range(self.votes.n_classes):
+                columns[f"p_{k}"] = pa.array(np.asarray(self.posterior[:, k], np.float64), mask=silent)
+        return pa.table(columns)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a frame in the original labels, ids as its index.
+
+        Columns have the names of the fused file.
+        """
+        names = np.array([*self.votes.classes.tolist(), None], object)
+        ids = self.votes.ids
+        columns: dict[str, Any] = {
+            "fused_label": pd.Series(self.labels, ids, object),  # as text, None would become NaN
+            "confidence": self._of_voted(self.confidence),
+        }
+        if self.votes.n_classes <= MAX_PROBABILITIES:
+            for k, label in enumerate(self.votes.classes.tolist()):
+                columns[f"p_{label}"] = self._of_voted(self.posterior[:, k])
+        columns |= {
+            "majority_vote": pd.Series(names[self.votes.majority_vote.codes], ids, object),
+            "agreement": self.agreement,
+            "entropy": self._of_voted(self.entropy),
+            "needs_review": self.needs_review,
+        }
+        return pd.DataFrame(columns, index=ids)
+
+    def _of_voted(self, values: Posterior) -> Floats:
+        """Return values (n,) with NaN for rows without votes, which have no label."""
+        return np.where(self.silent, np.nan, np.asarray(values, np.float64))
+
+    def export(self, reading: Any, path: str | os.PathLike[str], **options: Any) -> None:
+        """Write the file that was read with the labels beside its cells.
+
+        See `deem_core.answers.export`.
+
+        Parameters
+        ----------
+        reading : Reading
+            Of `deem_core.read`; its rows are those of the votes.
+        path : path
+            .csv, .tsv (or either with .gz) or .parquet.
+        **options
+            Of `export.write_fused`.
+        """
+        from deem_core.answers.export import write_fused  # noqa: PLC0415  # which knows answers
+
+        write_fused(reading, self, path, **options)
+
+    # ------------------------------------------------------------------ for people
+
+    def __repr__(self) -> str:
+        """Return the size and the outcome in words."""
+        found = self.summary()
+        by = f" by {self.method}" if self.method else ""
+        return (
+            f"Answer({found.n_rows:,} rows × {found.n_classes} classes{by}, {found.changed:,} labels differ from the "
+            f"majority vote, {int(self.needs_review.sum()):,} rows worth a look)"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return the same and the first rows, for notebooks."""
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        return (
+            f"<p>{html.escape(repr(self))}</p>{notes}{self.head(10).to_frame().to_html(float_format='{:.3f}'.format)}"
+        )
+
+
+def label_changes(majority: Codes, codes: Codes, n_classes: int) -> NDArray[np.int64]:
+    """Return the rows with a label by majority vote (first) and label (second), (K, K)."""
+    labelled = codes != NO_VOTE
+    pairs = majority[labelled].astype(np.int64) * n_classes + codes[labelled]
+    return np.bincount(pairs, minlength=n_classes**2).reshape(n_classes, n_classes)
+
+
+def _check_support(votes: Votes, support: Floats) -> None:
+    if len(support) != votes.n_rows:
+        raise InputError(f"The support has {len(support):,} entries; the votes have {votes.n_rows:,} rows.")
+
+
+def _check(votes: Votes, posterior: Posterior) -> None:
+    """Refuse what is not a posterior of these votes.
+
+    Rows without votes are not looked at.
+    """
+    if posterior.shape != (votes.n_rows, votes.n_classes):
+        raise InputError(
+            f"The posterior has the shape {posterior.shape}; these votes need ({votes.n_rows}, {votes.n_classes}): "
+            "a row for each row and a column for each class."
+        )
+    for start in range(0, len(posterior), PART_ROWS):
+        block = posterior[start : start + PART_ROWS]
+        good = (block.min(axis=1) >= 0) & (np.abs(block.sum(axis=1) - 1) < _TOLERANCE)  # NaN is not good
+        bad = ~good & (votes.votes_per_row[start : start + PART_ROWS] > 0)
+        if bad.any():
+            raise InputError(
+                f"Row {start + int(bad.argmax()) + 1:,} of the posterior does not hold probabilities: "
+                "they must be at least 0 and sum to 1."
+            )

@@ -1,0 +1,106 @@
+"""devices, estimate and work: the machine and its workers."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from deem_core.cli.options import add_command, check_outputs
+from deem_core.cli.terminal import table
+from deem_core.errors import DeemError, InputError
+from deem_core.files.atomic import write_json
+from deem_core.model.devices import Device, devices
+from deem_core.runs import Workspace
+from deem_core.text import size
+
+
+def add(commands: Any) -> None:
+    """Add the commands."""
+    _add_devices(commands)
+    _add_estimate(commands)
+    _add_work(commands)
+
+
+def _add_devices(commands: Any) -> None:
+    """Add `devices`."""
+    parser = add_command(
+        commands,
+        "devices",
+        _devices,
+        "List where models can be trained on this machine.",
+        "The first one is what --device auto takes.\n\nexamples:\n  python -m deem_core devices",
+    )
+    parser.add_argument("--json", metavar="OUT", help="also write the list as JSON")
+
+
+def _devices(options: argparse.Namespace) -> None:
+    known = devices()
+    for line in table(("device", "name", "room"), [_row(device) for device in known], len(known)):
+        print(line)
+    if options.json:
+        write_json({"devices": [device.to_dict() for device in known]}, options.json)
+
+
+def _row(device: Device) -> tuple[str, str, str]:
+    if device.free_memory is not None and device.memory is not None:
+        return device.name, device.title, f"{size(device.free_memory)} of {size(device.memory)} free"
+    return device.name, device.title, f"{device.threads} cores" if device.threads else ""
+
+
+def _add_estimate(commands: Any) -> None:
+    """Add `estimate`."""
+    parser = add_command(
+        commands,
+        "estimate",
+        _estimate,
+        "Say how long a sweep of a dataset in the workspace would take here.",
+        "A few real updates are timed; nothing is kept.\n\n"
+        "examples:\n"
+        "  python -m deem_core estimate DATASET --config '{\"updates\":300}'",
+    )
+    parser.add_argument("dataset", metavar="DATASET", help="id of a dataset (32 hex digits)")
+    parser.add_argument("--config", metavar="JSON", default="{}", help="settings of the sweep")
+    parser.add_argument("--json", metavar="OUT", help="also write the seconds as JSON")
+
+
+def _estimate(options: argparse.Namespace) -> None:
+    check_outputs([options.json])
+    try:
+        config = json.loads(options.config)
+    except ValueError:
+        raise InputError("--config is not JSON; write for example '{\"updates\": 300}'.") from None
+    if not isinstance(config, dict):
+        raise InputError("--config must be a JSON object of settings.")
+    workspace = Workspace()
+    votes = workspace.read(workspace.dataset(options.dataset)).votes
+
+    from deem_core.runs.kinds import make_sweeper  # noqa: PLC0415  # imports torch when it is called
+
+    seconds = make_sweeper(votes, config).estimate_seconds()
+    print(f"About {seconds:,.0f} s.")
+    if options.json:
+        write_json({"seconds": seconds}, options.json)
+
+
+def _add_work(commands: Any) -> None:
+    """Add `work`."""
+    work = add_command(
+        commands,
+        "work",
+        _work,
+        "Do the work of a waiting run.",
+        "The app starts this in the background. Runs for the same device are worked on one at a time, in the order\n"
+        "they came; a file named cancel in the folder stops the work within two seconds.\n\n"
+        "examples:\n"
+        "  python -m deem_core work ~/.local/share/deem-studio/runs/0123456789abcdef0123456789abcdef",
+    )
+    work.add_argument("folder", metavar="RUN_DIR", help="the folder of a run in a workspace")
+
+
+def _work(options: argparse.Namespace) -> None:
+    from deem_core.runs.worker import work  # noqa: PLC0415  # only workers need it
+
+    ended = work(options.folder)
+    if ended.state == "failed":
+        raise DeemError(ended.reason)

@@ -1,0 +1,28 @@
+"""Comparison of methods on the same votes, scored where truth is known.
+
+`registry` lists the methods, `run` compares them, `result` is what comes out, `verdict` puts it into a sentence.
+"""
+
+from deem_core.comparison.evaluation import Evaluation, MethodScore, evaluate
+from deem_core.comparison.result import Comparison, Difference, MethodResult
+from deem_core.comparison.run import MethodProgress, compare
+from deem_core.comparison.verdict import conclusion
+from deem_core.methods.registry import BUDGET, METHODS, TRAINED, Entry, aggregate, entry
+
+__all__ = [
+    "BUDGET",
+    "METHODS",
+    "TRAINED",
+    "Comparison",
+    "Difference",
+    "Entry",
+    "Evaluation",
+    "MethodProgress",
+    "MethodResult",
+    "MethodScore",
+    "aggregate",
+    "compare",
+    "conclusion",
+    "entry",
+    "evaluate",
+]

@@ -1,0 +1,139 @@
+"""Evaluation of an answer where the truth is known.
+
+Call it when training is over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deem_core.answers.answer import Answer
+from deem_core.files.plain import from_plain, to_plain
+from deem_core.methods import dawid_skene
+from deem_core.typing import Codes
+from deem_core.votes import NO_VOTE
+from deem_core.votes.describe import accuracy
+from deem_core.votes.statistics import paired_difference, scores
+
+TITLES = {"fused": "Fused labels", "dawid_skene": "Dawid-Skene", "majority_vote": "Majority vote"}
+"""What is evaluated, and what people call it."""
+
+
+@dataclass(frozen=True)
+class MethodScore:
+    """How right one method is, with 95 % bootstrap intervals over rows."""
+
+    name: str
+    title: str
+    accuracy: float
+    macro_f1: float
+    accuracy_interval: tuple[float, float]
+    macro_f1_interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How right the labels, Dawid-Skene and the majority vote are.
+
+    Attributes
+    ----------
+    accuracy, majority_vote_accuracy, dawid_skene_accuracy : float
+    rows : int
+        With known truth.
+    methods : tuple of MethodScore
+        In the order of `TITLES`.
+    gains : dict of str to (float, float, float)
+        Accuracy of the labels minus that of another method, with the ends of its 95 % interval.
+    """
+
+    accuracy: float
+    majority_vote_accuracy: float
+    dawid_skene_accuracy: float
+    rows: int
+    methods: tuple[MethodScore, ...]
+    gains: dict[str, tuple[float, float, float]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        plain: dict[str, Any] = to_plain(self)
+        return plain
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Evaluation:
+        """Inverse of `to_dict`; KeyError or TypeError if something is missing or damaged."""
+        evaluation = from_plain(cls, values)
+        for name in ("majority_vote", "dawid_skene"):
+            evaluation.gains[name]  # sentences need both
+        return evaluation
+
+    def sentence(self) -> str:
+        """Say what the labels are worth against the majority vote and Dawid-Skene."""
+        gain, low, high = self.gains["majority_vote"]
+        known = f"on the {self.rows:,} rows with known truth"
+        interval = f"{100 * gain:+.1f} points, 95 % interval {100 * low:+.1f} to {100 * high:+.1f}"
+        if low > 0:
+            worth = f"That is a gain {known}: {interval}."
+        elif high < 0:
+            worth = f"That is a loss {known}: {interval}. Here the majority vote is the better answer."
+        else:
+            worth = f"That brings no clear gain {known}: {interval}."
+        beside, below, above = self.gains["dawid_skene"]
+        if below > 0:
+            rival = "Dawid-Skene is beaten as well."
+        elif above < 0:
+            rival = f"Dawid-Skene is better here, by {-100 * beside:.1f} points."
+        else:
+            rival = "Dawid-Skene does as well."
+        return f"{worth} {rival}"
+
+
+def evaluate(answer: Answer, dawid_skene_codes: Codes | None = None) -> Evaluation | None:
+    """Compare an answer with the truth of its votes; None without truth.
+
+    Parameters
+    ----------
+    answer : Answer
+    dawid_skene_codes : (n,) array of int, optional
+        The labels of Dawid-Skene, where they are known already.
+    """
+    votes = answer.votes
+    if votes.truth is None or not (votes.truth != NO_VOTE).any():
+        return None
+    rng = np.random.default_rng(0)
+    if dawid_skene_codes is None:
+        dawid_skene_codes = dawid_skene.aggregate(votes.without_truth(), rng).codes
+    labels = {
+        "fused": answer.codes,
+        "dawid_skene": dawid_skene_codes,
+        "majority_vote": votes.majority_vote.codes,
+    }
+    n_labels = votes.n_classes + len(votes.truth_only)
+    methods = []
+    for name, codes in labels.items():
+        own = scores(codes[None], votes.truth, n_labels, rng)
+        methods.append(
+            MethodScore(
+                name,
+                TITLES[name],
+                own.means["accuracy"],
+                own.means["macro_f1"],
+                own.intervals["accuracy"],
+                own.intervals["macro_f1"],
+            )
+        )
+    gains = {
+        name: paired_difference(labels["fused"][None], codes[None], votes.truth, rng)
+        for name, codes in labels.items()
+        if name != "fused"
+    }
+    return Evaluation(
+        accuracy=accuracy(labels["fused"], votes.truth),
+        majority_vote_accuracy=accuracy(labels["majority_vote"], votes.truth),
+        dawid_skene_accuracy=accuracy(labels["dawid_skene"], votes.truth),
+        rows=int((votes.truth != NO_VOTE).sum()),
+        methods=tuple(methods),
+        gains=gains,
+    )

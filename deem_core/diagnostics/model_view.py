@@ -1,0 +1,112 @@
+"""View of a fitted model: logits, posteriors and weights of restarts.
+
+Everything is about the learners of the file, whatever the near-copy guard made of them, and the columns are the
+model's classes, whatever order the hidden states of a restart have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deem_core.training.near_copies import Reduction
+from deem_core.typing import Codes, Floats, Integers
+from deem_core.votes import NO_VOTE
+from deem_core.votes.arrays import chunks, distinct_rows, weighted_votes
+from deem_core.votes.recode import Recoded
+
+if TYPE_CHECKING:  # results are looked at without torch; only those who ask a model need it
+    from deem_core.training.restarts import Part
+
+
+_FUSED_CELLS = 1 << 24  # (row, class) cells of a posterior held at once
+
+
+class FittedModel(Protocol):
+    """What diagnostics need of a fitted `DEEM` or `IRBM`."""
+
+    classes_: NDArray[Any]
+    learners_: tuple[str, ...]
+    parts_: list[Part]
+    reduction_: Reduction
+
+    def transform(self, X: Any) -> Recoded:
+        """Return new rows in the model's terms."""
+
+    def fuse_codes(self, codes: Integers) -> Floats:
+        """Return (n, K) probabilities for (n, d) codes."""
+
+
+def fused_labels(model: FittedModel, codes: Integers) -> Codes:
+    """Return the most probable class of every row, (n,).
+
+    -1 without votes. Memory does not grow with the number of classes.
+    """
+    labels = np.empty(len(codes), np.int32)
+    for rows in chunks(len(codes), _FUSED_CELLS // len(model.classes_)):
+        labels[rows] = model.fuse_codes(codes[rows]).argmax(axis=1)
+    labels[(codes == NO_VOTE).all(axis=1)] = NO_VOTE
+    return labels
+
+
+def belief(model: FittedModel, codes: Integers) -> Floats:
+    """Return the posteriors by which learners are judged, (n, K).
+
+    A hedged answer also holds the vote shares, in which every learner agrees with itself: it would make good learners
+    look poor and poor ones good. They are left out here; the majority vote alone counts as certain.
+    """
+    rows = distinct_rows(codes)
+    if model.parts_:
+        posterior = np.mean([part.posteriors(rows.codes) for part in model.parts_], axis=0)
+    else:
+        posterior = np.eye(len(model.classes_))[model.fuse_codes(rows.codes).argmax(axis=1)]
+    return np.asarray(posterior[rows.of_row])
+
+
+def restart_weights(model: FittedModel) -> Floats:
+    """Return the weight of each restart in the answer, (R,).
+
+    They sum to 1, and belong to the rows of `logits`.
+
+    Parts count the same, and so do the restarts of a part. The vote shares that a hedged answer also holds have no
+    logits and treat all learners alike: they are left out.
+    """
+    if not model.parts_:
+        return np.ones(1)
+    each = [np.full(len(part.maps), 1 / len(part.maps)) for part in model.parts_]
+    return np.concatenate(each) / len(each)
+
+
+def logits(model: FittedModel, codes: Integers) -> Floats:
+    """Return the label's logits b + v·U of every kept restart, (R, n, K).
+
+    Columns are in class order.
+
+    Without parts the answer is the majority vote, which is an iRBM with the identity as weights (paper,
+    initialisation scheme): its logits are the numbers of votes, R = 1.
+
+    Parameters
+    ----------
+    codes : (n, d) array of int
+        Of the file's learners.
+    """
+    if not model.parts_:
+        reduced = model.reduction_.apply(codes)
+        return weighted_votes(reduced, np.ones(reduced.shape[1]), len(model.classes_))[None]
+    from deem_core.diagnostics._torch_view import part_logits  # noqa: PLC0415  # imports torch
+
+    return np.concatenate([part_logits(part, codes) for part in model.parts_])
+
+
+def voices(reduction: Reduction) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
+    """Return names and members of the merged cliques of near-copies."""
+    at = [j for j, group in enumerate(reduction.members) if len(group) > 1]
+    return tuple(reduction.learners[j] for j in at), tuple(reduction.members[j] for j in at)
+
+
+def class_names(classes: Sequence[Any] | NDArray[Any]) -> tuple[str, ...]:
+    """Return the classes as text."""
+    return tuple(str(label) for label in np.asarray(classes, object).tolist())

@@ -1,0 +1,175 @@
+"""Reasons for a label: what each vote did for it.
+
+The contribution of a learner is the change of the log-odds of the fused class against the runner-up when its vote is
+withheld: positive for those who spoke for the fused class. Log-odds are averaged over restarts. In an exact iRBM a
+contribution is log ψ(vote | fused) − log ψ(vote | runner-up), and together with the prior they add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from deem_core.diagnostics.model_view import FittedModel, class_names, logits, restart_weights, voices
+from deem_core.errors import InputError
+from deem_core.files.results import Result
+from deem_core.files.tables import id_texts
+from deem_core.typing import Codes, Floats, Integers
+from deem_core.votes import NO_VOTE, Votes
+from deem_core.votes.arrays import chunks
+from deem_core.votes.checks import as_rows
+
+_CHUNK_ROWS = 20_000  # rows with a vote withheld that are asked at once
+
+
+@dataclass(frozen=True)
+class Why(Result):
+    """Reasons for the labels of m rows.
+
+    Attributes
+    ----------
+    rows : (m,) int64
+        Positions.
+    ids : tuple of m str
+    learners : tuple of d str
+    classes : tuple of K str
+    votes : (m, d) int32
+        Class index of each vote, -1 for none.
+    fused, runner_up : (m,) int32
+        The most probable class and the next.
+    confidence, runner_up_probability : (m,) float64
+        Their probabilities in the model's answer.
+    log_odds : (m,) float64
+        Of the fused class against the runner-up, all votes there.
+    contributions : (m, d) float64
+        Of each learner's vote; NaN where it cast none.
+    voices : tuple of str
+        Groups of near-copies that speak with one voice; a member's own contribution is small where the others would
+        have said the same without it.
+    voice_members : tuple of tuples of int
+    voice_contributions : (m, groups) float64
+        With all votes of the group withheld; NaN where there is none.
+    """
+
+    rows: NDArray[np.int64]
+    ids: tuple[str, ...]
+    learners: tuple[str, ...]
+    classes: tuple[str, ...]
+    votes: Codes
+    fused: Codes
+    runner_up: Codes
+    confidence: Floats
+    runner_up_probability: Floats
+    log_odds: Floats
+    contributions: Floats
+    voices: tuple[str, ...]
+    voice_members: tuple[tuple[int, ...], ...]
+    voice_contributions: Floats
+
+    def of_row(self, at: int) -> pd.DataFrame:
+        """Return one row's reasons, a line per vote, largest first."""
+        frame = self.to_frame()
+        own: pd.DataFrame = frame[frame["row"] == int(self.rows[at]) + 1].reset_index(drop=True)
+        return own.drop(columns=["row", "id"])
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a line per row and vote cast, largest contribution first.
+
+        Rows are counted from 1.
+        """
+        names = np.asarray([*self.classes, ""], object)
+        order = np.argsort(-np.nan_to_num(self.contributions, nan=-np.inf), axis=1, kind="stable")  # (m, d)
+        at = np.repeat(np.arange(len(self.rows)), len(self.learners))
+        learner = order.ravel()
+        vote = self.votes[at, learner]
+        frame = pd.DataFrame(
+            {
+                "row": self.rows[at] + 1,
+                "id": np.asarray(self.ids, object)[at],
+                "learner": np.asarray(self.learners, object)[learner],
+                "vote": names[vote],
+                "contribution": self.contributions[at, learner],
+                "fused_label": names[self.fused[at]],
+                "runner_up": names[self.runner_up[at]],
+            }
+        )
+        cast: pd.DataFrame = frame[vote != NO_VOTE].reset_index(drop=True)
+        return cast
+
+
+def why(model: FittedModel, votes: Votes, rows: Any) -> Why:
+    """Return why rows got their labels.
+
+    Parameters
+    ----------
+    model : DEEM or IRBM
+        Fitted.
+    votes : Votes
+    rows : row selection
+        Positions, a slice or a mask.
+
+    Raises
+    ------
+    InputError
+        If a row has no votes: then its label is the most frequent one, and nobody's doing.
+    """
+    votes = model.transform(votes).votes
+    positions = np.arange(votes.n_rows)[as_rows(rows, votes.n_rows)]
+    silent = positions[votes.votes_per_row[positions] == 0]
+    if len(silent):
+        raise InputError(f"Row {int(silent[0]) + 1} has no votes, so no learner is the reason for its label.")
+    codes = votes.codes[positions]
+    posterior = model.fuse_codes(codes)
+    best = np.argsort(-posterior, axis=1, kind="stable")[:, :2].astype(np.int32)  # the lowest class among equals
+    fused, second = best[:, 0], best[:, 1]
+    names, members = voices(model.reduction_)
+    before = _log_odds(model, codes, fused, second)
+    groups = [*((j,) for j in range(votes.n_learners)), *members]
+    contributions = np.full((len(codes), len(groups)), np.nan)
+    for at, s, changed in _votes_withheld(codes, groups):
+        contributions[at, s] = before[at] - _log_odds(model, changed, fused[at], second[at])
+    own = np.arange(len(codes))
+    return Why(
+        rows=positions.astype(np.int64),
+        ids=tuple(id_texts(votes.ids[positions]).to_pylist()),
+        learners=votes.learners,
+        classes=class_names(model.classes_),
+        votes=codes,
+        fused=fused,
+        runner_up=second,
+        confidence=posterior[own, fused],
+        runner_up_probability=posterior[own, second],
+        log_odds=before,
+        contributions=contributions[:, : votes.n_learners],
+        voices=names,
+        voice_members=members,
+        voice_contributions=contributions[:, votes.n_learners :],
+    )
+
+
+def _votes_withheld(
+    codes: Integers, groups: Sequence[tuple[int, ...]]
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Integers]]:
+    """Yield rows, groups and codes without the group's votes.
+
+    Many rows at a time, and only where there are votes.
+    """
+    cast = np.stack([(codes[:, group] != NO_VOTE).any(axis=1) for group in groups], axis=1)  # (m, groups)
+    absent = np.zeros((len(groups), codes.shape[1]), bool)
+    for own, group in zip(absent, groups, strict=True):
+        own[list(group)] = True
+    row, which = np.nonzero(cast)
+    for part in chunks(len(row), _CHUNK_ROWS):
+        at, s = row[part], which[part]
+        yield at, s, np.where(absent[s], NO_VOTE, codes[at])
+
+
+def _log_odds(model: FittedModel, codes: Integers, first: Integers, second: Integers) -> Floats:
+    """Return the difference of two classes' logits, (n,), averaged over restarts."""
+    scores, own = logits(model, codes), np.arange(len(codes))
+    return np.asarray(restart_weights(model) @ (scores[:, own, first] - scores[:, own, second]))

@@ -1,0 +1,1 @@
+"""Estimators: DEEM and the iRBM as scikit-learn knows estimators, and their files."""

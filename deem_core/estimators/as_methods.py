@@ -1,0 +1,59 @@
+"""DEEM and the iRBM under the contract of methods, with defaults."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deem_core.control import NO_CONTROL, Control
+from deem_core.estimators.deem import DEEM
+from deem_core.estimators.irbm import IRBM
+from deem_core.methods import dawid_skene
+from deem_core.methods.contract import Aggregate, silence_notes
+from deem_core.votes import Votes
+from deem_core.votes.recode import votes_to_learn_from
+
+
+def deem(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:
+    """Train DEEM.
+
+    Raises `control.Stopped` if ``control`` says so before it has an answer.
+    """
+    return _trained(DEEM(random_state=_seed(rng)), votes, control)
+
+
+def irbm_cd(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:
+    """Train the iRBM by contrastive divergence; raises `control.Stopped` as `deem` does."""
+    return _trained(IRBM(method="cd", random_state=_seed(rng)), votes, control)
+
+
+def irbm(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:
+    """Fit the iRBM exactly.
+
+    By Lemma 1 its maximum of likelihood is that of Dawid-Skene, which EM climbs.
+
+    The answer of `IRBM` with ``method="exact"``, except that it can be cut; ``rng`` is not used.
+    """
+    return dawid_skene.aggregate(
+        votes_to_learn_from(votes),
+        rng,
+        tolerance=dawid_skene.CONVERGED_TOLERANCE,
+        max_iterations=dawid_skene.CONVERGED_MAX_ITERATIONS,
+        control=control,
+    )
+
+
+def _trained(model: DEEM, votes: Votes, control: Control) -> Aggregate:
+    model.fit(votes, control=control)
+    voted = votes.votes_per_row > 0
+    updates = model.settings_.get("updates", {}).get("value") or 0
+    return Aggregate(
+        posterior=model.fuse_codes(votes.codes),
+        voted=voted,
+        iterations=int(updates),
+        converged=not model.fallback_,
+        notes=(*model.near_copies_.sentences, *model.warnings_, *silence_notes(voted)),
+    )
+
+
+def _seed(rng: np.random.Generator) -> int:
+    return int(rng.integers(2**31 - 1))

@@ -1,0 +1,213 @@
+"""Base of the estimators: prediction, scoring, files."""
+
+from __future__ import annotations
+
+import html
+import os
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from deem_core.answers.answer import Answer
+from deem_core.errors import InputError
+from deem_core.estimators import files
+from deem_core.estimators.summary import TrainingSummary
+from deem_core.typing import Codes, Floats, Integers
+from deem_core.votes import NO_VOTE, Votes, recode
+from deem_core.votes.arrays import distinct_rows
+from deem_core.votes.coding import code_truth
+from deem_core.votes.majority import vote_shares
+
+PRIOR_ROWS = 100_000
+"""Rows, evenly spread, that the prior is estimated on."""
+
+
+class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Base of DEEM and the iRBM: prediction, scoring, files."""
+
+    # ------------------------------------------------------------------ prediction
+
+    def predict_proba(self, X: Any, n_samples: int | None = None) -> Floats:
+        """Return the probability of each class in each row, (n, K), columns in ``classes_``.
+
+        Parameters
+        ----------
+        X : Votes, frame or array
+            As in `fit`. Votes and frames are matched by learner name; labels unknown in training count as not
+            cast (`transform` says how many).
+        n_samples : int, optional
+            Draw the label so many times from the posterior and average, as the paper describes; by default the
+            posterior itself.
+        """
+        return self.fuse_codes(self.transform(X).codes, n_samples)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable label of each row, (n,), in the original values."""
+        labels: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return labels
+
+    def fuse(self, X: Any) -> Answer:
+        """Return the answer for some rows: labels, probabilities and all that follows.
+
+        Parameters
+        ----------
+        X : Votes, frame, array, or rows that `transform` returned
+            As in `predict_proba`. Truth and ids of Votes stay with the answer, and their probabilities too where
+            learners and classes are the model's.
+
+        Returns
+        -------
+        Answer
+            Its notes say what was not as in training, and what training found.
+        """
+        recoded = X if isinstance(X, recode.Recoded) else self.transform(X)
+        posterior = self.fuse_codes(recoded.codes)
+        notes = (*recoded.sentences(), *self.near_copies_.sentences, *self.warnings_)
+        votes = X if recoded.same_terms and isinstance(X, Votes) else recoded.votes
+        return Answer(votes, posterior, notes=notes, method=self.method_name)
+
+    def transform(self, X: Any) -> recode.Recoded:
+        """Return new rows in the model's terms.
+
+        With them comes what was unknown or missing.
+        """
+        check_is_fitted(self)
+        return recode.recode(X, self.learners_, self.classes_)
+
+    def fuse_codes(self, codes: Integers, n_samples: int | None = None) -> Floats:
+        """Return (n, K) probabilities for (n, d) class codes.
+
+        Each distinct row is computed once.
+        """
+        check_is_fitted(self)
+        rows = distinct_rows(codes)
+        found = self._posterior(rows.codes)
+        found[(rows.codes == NO_VOTE).all(axis=1)] = self.prior_
+        posterior: Floats = found[rows.of_row]
+        if n_samples is None:
+            return posterior
+        rng = np.random.default_rng(self.seed_)
+        return np.asarray(rng.multinomial(n_samples, posterior / posterior.sum(axis=1, keepdims=True)) / n_samples)
+
+    def _posterior(self, codes: Codes) -> Floats:
+        """Return the answer of all parts together, (n, K).
+
+        The vote shares where there is none.
+        """
+        shares = vote_shares(self.reduction_.apply(codes), len(self.classes_))
+        if not self.parts_:
+            return shares
+        answers = [part.posteriors(codes) for part in self.parts_]
+        # Loose cliques of near-copies may be right or wrong: the answer hedges between both trainings and the votes.
+        return np.asarray(np.mean([*answers, shares], axis=0)) if self.hedged_ else answers[0]
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the accuracy on rows with known truth; for evaluation only.
+
+        The truth is ``y``, or that of ``X`` if it is Votes.
+        """
+        votes = recode.as_votes(X)
+        if y is not None:
+            codes, only = code_truth(y, votes.classes)
+            votes = replace(votes, truth=codes, truth_only=only)
+        if votes.truth is None:
+            raise InputError("There is no truth to score against; hand it in as y.")
+        known = votes.truth != NO_VOTE
+        labels = [*votes.classes.tolist(), *votes.truth_only.tolist()]
+        right = [str(labels[code]) for code in votes.truth[known]]
+        found = [str(label) for label in self.predict(X)[known]]
+        return float(np.mean([one == other for one, other in zip(found, right, strict=True)]))
+
+    # ------------------------------------------------------------------ what training did
+
+    @property
+    def method_name(self) -> str:
+        """The method's name in the registry."""
+        raise NotImplementedError
+
+    @property
+    def summary_(self) -> TrainingSummary:
+        """What training did, as a typed summary."""
+        check_is_fitted(self)
+        return TrainingSummary.of(self)
+
+    def _html_repr(self) -> str:
+        """Return scikit-learn's diagram of the parameters and, once fitted, what training did.
+
+        For notebooks.
+        """
+        diagram = str(super()._html_repr())
+        return diagram if not hasattr(self, "settings_") else f"{diagram}{self._training_html()}"
+
+    def _training_html(self) -> str:
+        summary = self.summary_
+        kept = f", {len(summary.kept_restarts)} of {len(summary.restarts)} restarts kept" if summary.restarts else ""
+        first = (
+            f"{len(self.learners_)} learners, {len(self.classes_)} classes, {self.n_rows_:,} rows, "
+            f"{summary.seconds:.1f} s on {summary.device}{kept}"
+        )
+        rows = "".join(
+            f"<tr><td>{html.escape(name)}</td><td>{html.escape(str(item.value))}</td>"
+            f"<td>{html.escape(item.reason)}</td></tr>"
+            for name, item in summary.settings.items()
+        )
+        sentences = "".join(f"<p>{html.escape(text)}</p>" for text in (first, *summary.near_copies, *summary.warnings))
+        return (
+            f"{sentences}<details><summary>Settings</summary><table>"
+            f"<tr><th>setting</th><th>value</th><th>reason</th></tr>{rows}</table></details>"
+        )
+
+    # ------------------------------------------------------------------ files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model as safetensors.
+
+        Parameters, and everything else as JSON in the header.
+        """
+        check_is_fitted(self)
+        files.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model that `save` wrote; nothing in the file is executed.
+
+        Raises
+        ------
+        InputError
+            If it is damaged, foreign, or a model of another kind.
+        """
+        from deem_core.estimators.deem import DEEM  # noqa: PLC0415  # the kinds that a file may hold are made of this
+        from deem_core.estimators.irbm import IRBM  # noqa: PLC0415
+
+        model = files.load(path, {"DEEM": DEEM, "IRBM": IRBM})
+        if not isinstance(model, cls):
+            raise InputError(f"{os.fspath(path)!r} holds a {type(model).__name__} model, not a {cls.__name__}.")
+        return model
+
+    # ------------------------------------------------------------------ for fit
+
+    def _take_votes(self, X: Any) -> Votes:
+        """Return the votes to learn from, without their truth.
+
+        Their learners and classes become the model's.
+        """
+        votes = recode.votes_to_learn_from(X, self.allow_few_learners)
+        self.classes_, self.learners_ = votes.classes, votes.learners
+        self.n_features_in_ = votes.n_learners
+        self.n_rows_ = votes.n_rows
+        self.warnings_: list[str] = []
+        return votes
+
+    def _estimate_prior(self, votes: Votes) -> None:
+        """Set the prior, the mean posterior of the rows with votes.
+
+        The answer for rows without any.
+        """
+        self.prior_ = np.full(votes.n_classes, 1 / votes.n_classes)
+        voted = votes.codes[votes.votes_per_row > 0]
+        step = max(1, len(voted) // PRIOR_ROWS)
+        self.prior_ = self.fuse_codes(voted[::step]).mean(axis=0)

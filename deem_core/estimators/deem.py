@@ -1,0 +1,305 @@
+"""DEEM as a scikit-learn estimator.
+
+``fit`` takes votes and never reads their truth; ``predict`` answers in the original labels.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import fields, replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from deem_core.control import Control, Saved
+from deem_core.estimators.base import Fuser
+from deem_core.model.config import AUTO, TrainConfig
+from deem_core.model.devices import pick_device
+from deem_core.model.records import Record
+from deem_core.training.health import RestartHealth
+from deem_core.training.near_copies import GuardPlan, Reduction, guard
+from deem_core.training.restarts import Fit, Part, Progress, Reporter, Watcher, fit_restarts, training_pool
+from deem_core.training.sweep import Sweep, sweep
+from deem_core.votes import Votes
+
+TRIES = 3
+"""Times that the restarts asked for are trained, each time anew, before too few survivors mean the majority vote."""
+
+SWEPT = 0.5
+"""Share of a fit that choosing the learning rate takes, if it is "auto"."""
+
+HEDGE_RESTARTS = 3
+"""Restarts of the second training, with loose cliques of near-copies collapsed: it is one third of the answer."""
+
+
+class DEEM(Fuser):
+    """Deep energy-based ensemble model (the paper's DEEM), robust by default.
+
+    Near-copies among the learners are looked for and get one voice, several restarts are trained, collapsed ones
+    are left out and the others' posteriors averaged; if half or fewer survive, more are trained, and if that does not
+    help, the answer is the majority vote, with a warning. docs/method.md explains why.
+
+    Parameters
+    ----------
+    n_layers, learning_rate, updates, epochs, batch_size, restarts, sampler, sampler_steps, step_size, chain_start, \
+momentum, l1, l2, init_scale, activation, early_stop, near_copies, device, backend, random_state, allow_few_learners
+        See `deem_core.model.config.TrainConfig`; None means "from the data".
+
+    Attributes
+    ----------
+    classes_ : (K,) array
+    learners_ : tuple of str
+    settings_ : dict
+        Setting → {"value", "reason"}.
+    history_ : list of Record
+    restarts_ : list of dict
+        seed, kept, reason, share_ratio and agreement of each restart, and the training it belongs to.
+    sweep_ : Sweep or None
+        What ``learning_rate="auto"`` was chosen by.
+    class_map_ : (kept restarts, K) array
+        Class of each hidden state, by the Hungarian algorithm against the majority vote of the training rows.
+    near_copies_ : GuardPlan
+    warnings_ : list of str
+    fallback_ : bool
+        Whether the answer is the majority vote because too few restarts survived.
+    seconds_ : float
+    device_ : str
+    summary_ : TrainingSummary
+        All of this as one typed value.
+
+    Examples
+    --------
+    >>> from deem_core import DEEM, simulate
+    >>> votes = simulate("tree", 300, seed=0).votes
+    >>> model = DEEM(random_state=0, restarts=2, updates=20).fit(votes)
+    >>> model.predict(votes).shape
+    (300,)
+    >>> model.settings_["n_layers"]["reason"]
+    '8.3 rows per input unit are fewer than 10: too few for a layer'
+    """
+
+    def __init__(
+        self,
+        *,
+        n_layers: int | None = None,
+        learning_rate: float | str | None = None,
+        updates: int | None = None,
+        epochs: float | None = None,
+        batch_size: int | None = None,
+        restarts: int = 5,
+        sampler: str = "dmala",
+        sampler_steps: int = 5,
+        step_size: float | None = None,
+        chain_start: str = "data",
+        momentum: float = 0.0,
+        l1: float = 0.0,
+        l2: float = 0.0,
+        init_scale: float | None = None,
+        activation: str = "sparsemax",
+        early_stop: bool = False,
+        near_copies: str = "guard",
+        device: str = "auto",
+        backend: str = "auto",
+        random_state: int | np.random.RandomState | None = None,
+        allow_few_learners: bool = False,
+    ) -> None:
+        self.n_layers = n_layers
+        self.learning_rate = learning_rate
+        self.updates = updates
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.restarts = restarts
+        self.sampler = sampler
+        self.sampler_steps = sampler_steps
+        self.step_size = step_size
+        self.chain_start = chain_start
+        self.momentum = momentum
+        self.l1 = l1
+        self.l2 = l2
+        self.init_scale = init_scale
+        self.activation = activation
+        self.early_stop = early_stop
+        self.near_copies = near_copies
+        self.device = device
+        self.backend = backend
+        self.random_state = random_state
+        self.allow_few_learners = allow_few_learners
+
+    @property
+    def method_name(self) -> str:
+        """The method's name in the registry."""
+        return "deem"
+
+    def fit(self, X: Any, y: Any = None, *, watch: Watcher | None = None, control: Control | None = None) -> Self:
+        """Train on votes alone.
+
+        Parameters
+        ----------
+        X : Votes, frame, (n, d) array of labels or (n, d, K) array of probabilities
+            Truth in Votes is not read. Of probabilities the most probable classes are used.
+        y : ignored
+            For scikit-learn's pipelines.
+        watch : callable, optional
+            Called with a `Progress` at every record.
+        control : Control, optional
+            Says whether to go on, is told every `Progress`, and keeps checkpoints from which a later call with the same
+            arguments goes on.
+
+        Raises
+        ------
+        InputError
+            If the votes or the settings do not serve.
+        Stopped
+            If ``control`` says so.
+        """
+        start, control = time.perf_counter(), control or Control()
+        config = self._check_settings()
+        votes = self._take_votes(X)
+        self.near_copies_ = self._guard(votes, config)
+        config, reason = self._choose_rate(votes, config, control)
+        fits = self._train(votes, config, watch, control)
+        self._keep_survivors(fits)
+        self._explain_rate(reason)
+        self._estimate_prior(votes)
+        self.seconds_ = time.perf_counter() - start
+        return self
+
+    def _check_settings(self) -> TrainConfig:
+        """Return the parameters as a checked configuration, and draw the seed."""
+        wished = {item.name: getattr(self, item.name) for item in fields(TrainConfig)}
+        if not isinstance(wished["random_state"], (int, type(None))):
+            wished["random_state"] = None  # a RandomState object decides below
+        config = TrainConfig(**wished)
+        self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return config
+
+    def _guard(self, votes: Votes, config: TrainConfig) -> GuardPlan:
+        """Look for near-copies among the learners and plan what to train on."""
+        rng = np.random.default_rng(self.seed_)
+        return guard(votes, config.near_copies, rng)  # type: ignore[arg-type]
+
+    def _choose_rate(self, votes: Votes, config: TrainConfig, control: Control) -> tuple[TrainConfig, str]:
+        """Return the configuration with its learning rate, and why.
+
+        A sweep chooses the rate if it is "auto".
+        """
+        self.sweep_: Sweep | None = None
+        if config.learning_rate != AUTO:
+            return config, ""
+        config = replace(config, learning_rate=None)
+        wished = replace(config, updates=None, epochs=None, random_state=self.seed_)
+        part = control.part(0.0, SWEPT, "Choosing the learning rate")
+        self.sweep_ = _swept(votes, wished, self.near_copies_, part)
+        chosen = self.sweep_.recommendation
+        if chosen.learning_rate is None:
+            self.warnings_.append(
+                f"No learning rate was safe in the sweep, so the default one was used. {chosen.why} {chosen.to_try}"
+            )
+            return config, "the default, because the sweep found no rate that is safe"
+        return replace(config, learning_rate=chosen.learning_rate), f"chosen by a sweep: {chosen.why}"
+
+    def _train(self, votes: Votes, config: TrainConfig, watch: Watcher | None, control: Control) -> list[Fit]:
+        """Train restarts on the guarded table, and on the hedge."""
+        plan, device = self.near_copies_, pick_device(config.device)
+        tables = [plan.base, *([plan.hedge] if plan.hedge is not None else [])]
+        report = Reporter(control.part(0.0 if self.sweep_ is None else SWEPT, 1.0), watch)
+        with training_pool(device) as pool, ThreadPoolExecutor(len(tables)) as waiting:
+
+            def fit_one(at: int) -> Fit:
+                return self._fit_one(votes, at, tables, config, report=report, pool=pool, control=control)
+
+            fits = list(waiting.map(fit_one, range(len(tables))))
+        self.reduction_, self.device_ = plan.base, str(device)
+        return fits
+
+    def _fit_one(
+        self,
+        votes: Votes,
+        at: int,
+        tables: Sequence[Reduction],
+        config: TrainConfig,
+        *,
+        report: Reporter,
+        pool: Executor,
+        control: Control,
+    ) -> Fit:
+        """Train the restarts of one table."""
+        asked = min(config.restarts, HEDGE_RESTARTS) if at else config.restarts
+        tries = 1 if at else TRIES  # a hedge that fails is left out
+        seeds = np.random.SeedSequence([self.seed_, at]).generate_state(asked * tries).astype(np.int64).tolist()
+        expected = config.restarts + min(config.restarts, HEDGE_RESTARTS) * (len(tables) - 1)
+
+        def forward(record: Record, share: float, resumed: bool) -> None:
+            # Numbered as in `restarts_`: those asked for, of all trainings, then further ones.
+            spare = record.restart // asked * asked
+            number = record.restart + (expected - asked if spare else at * config.restarts)
+            report(Progress(number, expected + spare, share, record, at), resumed=resumed)
+
+        return fit_restarts(
+            *(votes, tables[at], config, seeds),
+            asked=asked,
+            report=forward,
+            pool=pool,
+            control=control,
+            name=f"training-{at}",
+        )
+
+    def _keep_survivors(self, fits: Sequence[Fit]) -> None:
+        """Keep the restarts that live.
+
+        Fall back to the majority vote where too few restarts survived.
+        """
+        self.warnings_ += [_left_out(fit) for fit in fits if not all(verdict.kept for verdict in fit.health)]
+        self.fallback_ = not fits[0].suffices
+        if self.fallback_:
+            self.warnings_.append(
+                "Too few of the restarts survived, so the answer is the majority vote. Try another learning rate."
+            )
+        self.parts_: list[Part] = [fit.part for fit in fits if fit.suffices and fit.part]
+        self.parts_ = [] if self.fallback_ else self.parts_
+        self.hedged_ = len(self.parts_) > 1
+        self.settings_ = fits[0].settings.to_dict()
+        self.history_ = [record for fit in fits for record in fit.history]
+        self.restarts_ = [
+            {"training": at, "seed": seed, **vars(verdict)}
+            for spare in (False, True)
+            for at, fit in enumerate(fits)
+            for r, (seed, verdict) in enumerate(zip(fit.seeds, fit.health, strict=True))
+            if (r >= fit.asked) == spare
+        ]
+        self.class_map_ = self.parts_[0].maps if self.parts_ else np.zeros((0, len(self.classes_)), np.intp)
+
+    def _explain_rate(self, reason: str) -> None:
+        """Give a learning rate that a sweep chose its reason."""
+        if reason:
+            self.settings_["learning_rate"]["reason"] = reason
+
+
+def _swept(votes: Votes, config: TrainConfig, plan: GuardPlan, control: Control) -> Sweep:
+    """Return a sweep of the default rates.
+
+    One that was finished before is taken from where it was kept.
+    """
+    saved = control.load("sweep")
+    if saved is not None:
+        return Sweep.from_dict(saved.notes)
+    result = sweep(votes, control=control, plan=plan, **vars(config))
+    control.check()
+    control.save("sweep", Saved({}, result.to_dict()))
+    return result
+
+
+def _left_out(fit: Fit) -> str:
+    """Return how many restarts were dropped and why."""
+    trained = len(fit.health)
+    lost = sum(not verdict.kept for verdict in fit.health)
+    more = f" (too few of the first {fit.asked} survived, so {trained - fit.asked} more were trained)"
+    return f"{lost} of {trained} restarts were left out{more if trained > fit.asked else ''}: {_reasons(fit.health)}"
+
+
+def _reasons(health: Sequence[RestartHealth]) -> str:
+    """Return why restarts were dropped, each reason once."""
+    return " ".join(dict.fromkeys(verdict.reason for verdict in health if not verdict.kept))

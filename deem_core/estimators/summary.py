@@ -1,0 +1,113 @@
+"""Training summary.
+
+What a training did, in values that pages, reports and commands share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from deem_core.files.plain import from_plain, to_plain
+from deem_core.training.health import Restart
+
+if TYPE_CHECKING:  # imports torch
+    from deem_core.estimators.base import Fuser
+
+_OF_APPLIED_MODELS = ("trained_rows", "learners", "classes")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The value of a setting, and why it has it."""
+
+    value: Any
+    reason: str
+
+
+@dataclass(frozen=True)
+class TrainingSummary:
+    """Summary of a training, or of the one behind an applied model.
+
+    Attributes
+    ----------
+    method : str
+        Of the registry, or "apply".
+    settings : dict of str to Setting
+    restarts : tuple of Restart
+    warnings : tuple of str
+    near_copies : tuple of str
+        What the near-copy guard has to say.
+    hedged : bool
+        Whether the answer is the mean of two trainings and the vote shares.
+    fallback : bool
+        Whether the answer is the majority vote because too few restarts survived.
+    device : str
+    seconds : float
+    sweep : dict, optional
+        What ``learning_rate="auto"`` was chosen by, as `Sweep.to_dict` gives it.
+    near_copies_found : bool
+        Whether the guard found near-copies, whatever was done about them.
+    trained_rows, learners, classes : optional
+        Of an applied model: rows it was trained on, and the terms in which it answers.
+    """
+
+    method: str
+    settings: dict[str, Setting]
+    restarts: tuple[Restart, ...]
+    warnings: tuple[str, ...]
+    near_copies: tuple[str, ...]
+    hedged: bool
+    fallback: bool
+    device: str
+    seconds: float
+    sweep: dict[str, Any] | None = None
+    near_copies_found: bool = False
+    trained_rows: int | None = None
+    learners: tuple[str, ...] | None = None
+    classes: list[Any] | None = None
+
+    @classmethod
+    def of(cls, model: Fuser) -> TrainingSummary:
+        """Return the summary of a fitted estimator."""
+        return cls(
+            method=model.method_name,
+            settings={name: Setting(**item) for name, item in model.settings_.items()},
+            restarts=tuple(Restart(**item) for item in model.restarts_),
+            warnings=tuple(model.warnings_),
+            near_copies=tuple(model.near_copies_.sentences),
+            hedged=model.hedged_,
+            fallback=model.fallback_,
+            device=model.device_,
+            seconds=model.seconds_,
+            sweep=None if model.sweep_ is None else model.sweep_.to_dict(),
+            near_copies_found=bool(model.near_copies_.cliques),
+        )
+
+    @property
+    def setting_values(self) -> dict[str, Any]:
+        """Setting → value."""
+        return {name: setting.value for name, setting in self.settings.items()}
+
+    @property
+    def kept_restarts(self) -> tuple[Restart, ...]:
+        """The restarts that take part in the answer."""
+        return tuple(restart for restart in self.restarts if restart.kept)
+
+    @property
+    def guard_acted(self) -> bool:
+        """Whether near-copies were found; older summaries tell only of a hedge."""
+        return self.near_copies_found or self.hedged
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON.
+
+        What only applied models have is left out elsewhere.
+        """
+        plain: dict[str, Any] = to_plain(self)
+        return {name: value for name, value in plain.items() if value is not None or name not in _OF_APPLIED_MODELS}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> TrainingSummary:
+        """Inverse of `to_dict`; KeyError or TypeError if something is missing or damaged."""
+        return from_plain(cls, values)

@@ -1,0 +1,197 @@
+"""Heatmap helpers: axes of names, colour bars, numbers on cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+from plotly.colors import sample_colorscale
+
+from deem_core.figures._names import bar_names, hover_names, short
+from deem_core.typing import Floats
+
+MOST_WRITTEN = 12
+"""Cells in a row up to which numbers are written into them."""
+
+DARK, LIGHT = "#141a2a", "#ffffff"
+"""Colours of numbers on light and on dark cells."""
+
+PAIR = "<b>%{y}</b><br><b>%{x}</b><br>"
+"""How hover texts of pairs begin: names come from the axes, for a text per cell is megabytes with 100 learners."""
+
+LETTER = 7
+"""Pixels of a letter on an axis, about."""
+
+
+def name_axis(
+    names: Sequence[str],
+    title: str,
+    *,
+    pixels: int,
+    upwards: bool = True,
+    labelled: bool = True,
+    most_letters: int = 18,
+) -> dict[str, Any]:
+    """Return an axis of cells at 0, 1, …, named where possible.
+
+    Parameters
+    ----------
+    names : sequence of str
+        As on axes: short and safe (`bar_names`).
+    title : str
+    pixels : int
+        Length of the axis, about; where the names do not fit, every second or third is written.
+    upwards : bool
+        Whether the first cell is at the left or bottom, rather than at the top.
+    labelled : bool
+        Whether names are written at all.
+    most_letters : int
+        Of a name; longer ones are cut in the middle.
+    """
+    n = len(names)
+    step = max(1, math.ceil(n * 13 / max(pixels, 1)))
+    named = [_cut(name, most_letters) for name in names]
+    return {
+        "tickmode": "array",
+        "tickvals": list(range(n))[::step] if labelled else [],
+        "ticktext": named[::step] if labelled else [],
+        "tickfont": {"size": 12 if n * 18 <= pixels else 10},
+        "range": [-0.5, n - 0.5] if upwards else [n - 0.5, -0.5],
+        "title": {"text": title if step == 1 or not labelled else f"{title} (one in {step} is named)", "standoff": 12},
+        "showgrid": False,
+        "zeroline": False,
+        "fixedrange": True,
+        "automargin": True,
+        "ticks": "",
+        "ticklabelstandoff": 4,
+    }
+
+
+def key_axis(keys: Sequence[str], names: Sequence[str], title: str, **how: Any) -> dict[str, Any]:
+    """Return an axis of cells placed by keys, named where possible.
+
+    Hover texts show the keys.
+
+    Parameters
+    ----------
+    keys, names : sequence of n str
+        Long and short names; no two keys may be the same.
+    title : str
+    **how
+        As for `name_axis`.
+    """
+    axis = name_axis(names, title, **how)
+    return {**axis, "type": "category", "tickvals": [keys[k] for k in axis["tickvals"]]}
+
+
+def tick_angle(names: Sequence[str], pixels: int) -> int:
+    """Return the angle of names under their columns, in degrees."""
+    if len(names) * LETTER * (max(map(len, names), default=0) + 1) <= pixels:
+        return 0
+    return -50 if len(names) * 20 <= pixels else -90
+
+
+def colour_bar(title: str, **changes: Any) -> dict[str, Any]:
+    """Return the bar that explains the colours."""
+    return {
+        "title": {"text": title, "side": "right", "font": {"size": 13}},
+        "thickness": 14,
+        "outlinewidth": 0,
+        **changes,
+    }
+
+
+def cell_names(labels: Sequence[Any]) -> tuple[list[str], list[str]]:
+    """Return names of learners or classes for axes and hover texts."""
+    texts = [str(label) for label in labels]
+    return bar_names(texts), hover_names(texts)
+
+
+def strongest(values: Floats, most: int) -> NDArray[np.intp]:
+    """Return the positions of the largest values, at most ``most``.
+
+    The largest come first if some are left out; else all keep their order.
+    """
+    if len(values) <= most:
+        return np.arange(len(values))
+    return np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")[:most]
+
+
+def peaks(values: Floats, axis: int) -> Floats:
+    """Return the maxima along an axis; minus infinity where all is NaN."""
+    return np.asarray(np.where(np.isnan(values), -np.inf, values).max(axis=axis, initial=-np.inf))
+
+
+def cell_numbers(
+    z: Floats,
+    texts: Sequence[Sequence[str]],
+    cells: go.Heatmap,
+    *,
+    size: int = 12,
+    at: Sequence[str] | None = None,
+) -> go.Scatter:
+    """Return numbers written on cells in a legible colour.
+
+    A heatmap could write them itself, but in a fixed grey that is lost on half of the colours.
+
+    Parameters
+    ----------
+    z : (rows, columns) array
+        What the colours show; nothing is written where it is NaN.
+    texts : rows of str
+    cells : Heatmap
+        Whose ``zmin``, ``zmax`` and ``colorscale`` are looked at.
+    size : int
+        Of the letters, in pixels.
+    at : sequence of str, optional
+        Keys of the cells in both directions; by default they lie at 0, 1, ….
+    """
+    known = np.argwhere(np.isfinite(z))
+    places = np.clip((z[tuple(known.T)] - cells.zmin) / (cells.zmax - cells.zmin), 0, 1)
+    scale = [[place, colour] for place, colour in cells.colorscale]
+    below = sample_colorscale(scale, places.tolist(), colortype="tuple") if len(known) else []
+    return go.Scatter(
+        x=known[:, 1] if at is None else [at[k] for k in known[:, 1]],
+        y=known[:, 0] if at is None else [at[k] for k in known[:, 0]],
+        mode="text",
+        text=[texts[row][column] for row, column in known.tolist()],
+        textfont={"size": size, "color": [DARK if _light(colour) else LIGHT for colour in below]},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def nats(value: float) -> str:
+    """Return a number of nats, or that it is not known."""
+    return f"{value:,.3g} nats" if math.isfinite(value) else "not known"
+
+
+def outline(column: int, row: int, colour: str, width: float = 2) -> dict[str, Any]:
+    """Return the frame of one cell."""
+    return {
+        "type": "rect",
+        "x0": column - 0.5,
+        "x1": column + 0.5,
+        "y0": row - 0.5,
+        "y1": row + 0.5,
+        "line": {"color": colour, "width": width},
+    }
+
+
+def _light(colour: tuple[float, float, float]) -> bool:
+    """Return whether dark letters are legible on a colour.
+
+    Relative luminance as the web defines it.
+    """
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in colour]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return luminance > 0.2
+
+
+def _cut(name: str, most: int) -> str:
+    # An escaped name may hold "&lt;": cut it only where nothing is escaped.
+    return name if len(name) <= most or "&" in name else short(name, most)

@@ -1,0 +1,54 @@
+"""Pictures of the app and the report, made from domain objects."""
+
+from deem_core.figures.pictures.answer import class_shares, confidence, evaluation, label_changes, review_threshold
+from deem_core.figures.pictures.dependence import correlation, dependence, dependence_over_layers
+from deem_core.figures.pictures.learners import (
+    calibration,
+    confusion,
+    experts,
+    influence,
+    influence_of_classes,
+    influence_of_groups,
+    influence_where_overruled,
+    selective_accuracy,
+    trust,
+    why,
+)
+from deem_core.figures.pictures.methods import agreement_with_most, class_differences, method_accuracy, method_agreement
+from deem_core.figures.pictures.training import energies, sampler_health, shapes, shares_over_time, sweep_energies
+from deem_core.figures.pictures.votes import coverage, learner_accuracy, pair_agreement, row_agreement, votes_per_class
+
+__all__ = [
+    "agreement_with_most",
+    "calibration",
+    "class_differences",
+    "class_shares",
+    "confidence",
+    "confusion",
+    "correlation",
+    "coverage",
+    "dependence",
+    "dependence_over_layers",
+    "energies",
+    "evaluation",
+    "experts",
+    "influence",
+    "influence_of_classes",
+    "influence_of_groups",
+    "influence_where_overruled",
+    "label_changes",
+    "learner_accuracy",
+    "method_accuracy",
+    "method_agreement",
+    "pair_agreement",
+    "review_threshold",
+    "row_agreement",
+    "sampler_health",
+    "selective_accuracy",
+    "shapes",
+    "shares_over_time",
+    "sweep_energies",
+    "trust",
+    "votes_per_class",
+    "why",
+]

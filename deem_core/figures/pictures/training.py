@@ -1,0 +1,115 @@
+"""Pictures of training: energy curves, class shares, sampler."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from deem_core.figures import energies as draw_energies
+from deem_core.figures import training as draw_training
+from deem_core.figures.picture import PANELS, Picture
+from deem_core.figures.shapes import shapes as draw_shapes
+from deem_core.model.records import Record
+from deem_core.training.health import Restart
+from deem_core.training.sweep import Sweep
+
+
+def shapes() -> Picture:
+    """Return the four shapes of energy curves to know."""
+    return Picture(
+        question="Which shapes do energy curves have?",
+        draw=lambda theme: draw_shapes(theme=theme),
+        alt="Four shapes of curves.",
+    )
+
+
+def sweep_energies(
+    sweep: Sweep,
+    *,
+    selected: float | None = None,
+    smoothing: float,
+    log: bool = False,
+    zoom: bool = False,
+    hidden: Collection[float] = (),
+) -> Picture:
+    """Return the energy curves of all candidates of a sweep; see `deem_core.figures.energy_panels`."""
+    return Picture(
+        question="Which candidate learns safely?",
+        draw=lambda theme: draw_energies.energy_panels(
+            draw_energies.curves_of_sweep(sweep),
+            selected=selected,
+            smoothing=smoothing,
+            log=log,
+            zoom=zoom,
+            hidden=hidden,
+            theme=theme,
+        ),
+        alt="Three panels: positive energy, negative energy and their difference for every candidate.",
+        caption=(
+            f"Mean free energy per row on {sweep.rows_measured:,} of {sweep.rows:,} rows, evenly spread, and on "
+            "samples that the model makes from them. **Good:** the difference dips and comes back to the dashed line. "
+            "**Bad:** it never moves, or energies rise. Dotted curves were rejected"
+            f"{' and may leave the picture' if zoom else ''}."
+        ),
+        min_width=PANELS,
+    )
+
+
+def energies(records: Sequence[Record], restarts: Sequence[Restart], *, smoothing: float) -> Picture:
+    """Return the energy curves of all restarts.
+
+    Parameters
+    ----------
+    records : sequence of Record
+    restarts : sequence of Restart
+        Empty while the training runs.
+    smoothing : float in [0, 1)
+    """
+    dotted = "" if all(restart.kept for restart in restarts) else " Dotted: left out of the answer."
+    return Picture(
+        question="Do the restarts learn?",
+        draw=lambda theme: draw_energies.energy_panels(
+            draw_energies.curves_of_records(records, restarts=restarts), smoothing=smoothing, theme=theme
+        ),
+        alt="Three panels: positive energy, negative energy and their difference for every restart.",
+        caption=(
+            "**Good:** all restarts fall together and their difference comes back towards zero. **Bad:** one that "
+            f"leaves the others, or rises.{dotted}{_second_training(restarts)}"
+        ),
+        min_width=PANELS,
+    )
+
+
+def _second_training(restarts: Sequence[Restart]) -> str:
+    """Return which restarts had near-copies merged, after two trainings."""
+    second = next((number for number, restart in enumerate(restarts, start=1) if restart.training), None)
+    if second is None:
+        return ""
+    return (
+        f" Restarts from {second} on were trained with one voice for each group of near-copies: another model, so "
+        "their energies lie elsewhere."
+    )
+
+
+def shares_over_time(records: Sequence[Record], classes: Sequence[Any], majority_shares: ArrayLike) -> Picture:
+    """Return what each class keeps of its share while training."""
+    return Picture(
+        question="Does every class survive the training?",
+        draw=lambda theme: draw_training.shares_over_time(records, classes, majority_shares, theme=theme),
+        alt="Lines: the predicted share of each class while training.",
+        caption="**Bad:** a line that falls to zero: that class is dying.",
+        min_width=560,
+    )
+
+
+def sampler_health(records: Sequence[Record]) -> Picture:
+    """Return the acceptance and the moves of the sampler."""
+    return Picture(
+        question="Does the sampler move?",
+        draw=lambda theme: draw_training.sampler_health(records, theme=theme),
+        alt="Lines: how many proposals are accepted and how many votes the chains move.",
+        caption="**Good:** both within the shaded bands. **Bad:** acceptance near zero, or chains that never move.",
+        min_width=640,
+    )

@@ -1,0 +1,96 @@
+"""Pictures of votes before anything is fused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deem_core.figures import agreement as draw_agreement
+from deem_core.figures import learner_bars as draw_learners
+from deem_core.figures import votes as draw_votes
+from deem_core.figures.picture import Picture
+from deem_core.votes import Votes
+from deem_core.votes.agreement import PairAgreement, RowAgreement
+from deem_core.votes.describe import Facts
+
+
+def votes_per_class(votes: Votes) -> Picture:
+    """Return how often each learner votes for each class."""
+    classes = list(votes.classes)
+    return Picture(
+        question="What does each learner vote for?",
+        draw=lambda theme: draw_votes.votes_per_class(votes.class_counts, votes.learners, classes, theme=theme),
+        alt="Stacked bars: how many votes each learner cast for each class.",
+        caption=(
+            "**Good:** bars of similar length with a similar mix of colours. **Bad:** a bar of a single colour, from a "
+            "learner that always says the same, or one so short that it hardly votes. **Worth a look:** a mix unlike "
+            "all the others; it may be an expert or a broken learner."
+        ),
+    )
+
+
+def pair_agreement(found: PairAgreement, learners: Sequence[str]) -> Picture:
+    """Return how often each pair of learners agrees."""
+    sampled = f" From {found.rows_used:,} of {found.n_rows:,} rows, evenly spread." if found.sampled else ""
+    return Picture(
+        question="Who agrees with whom?",
+        draw=lambda theme: draw_agreement.agreement_heatmap(found.share, learners, order=found.order, theme=theme),
+        alt="Heatmap: how often each pair of learners votes the same.",
+        caption=(
+            "Learners that agree stand side by side. **Good:** an even, middling colour. **Bad:** a block much darker "
+            "than the rest (they copy each other or were trained alike, so their votes count for less than they seem) "
+            f"or a pale stripe (a learner that agrees with nobody).{sampled}"
+        ),
+    )
+
+
+def row_agreement(rows: RowAgreement) -> Picture:
+    """Return on how many rows how many learners agree."""
+    return Picture(
+        question="On how many rows do how many learners agree?",
+        draw=lambda theme: draw_agreement.agreement_histogram(rows, theme=theme),
+        alt="Bars: on how many rows how many learners agree.",
+        caption=(
+            "How many learners share the most frequent answer of a row. **Easy:** most rows at the right end, where "
+            "nearly everybody agrees. **Hard:** many rows at the left, where fusing well matters most."
+        ),
+    )
+
+
+def coverage(facts: Facts, learners: Sequence[str]) -> Picture:
+    """Return the share of the rows that each learner votes on."""
+    return Picture(
+        question="Who votes on how many rows?",
+        draw=lambda theme: draw_learners.coverage_bars(facts.learner_coverage, learners, theme=theme),
+        alt="Bars: the share of rows each learner voted on.",
+        caption=(
+            "Missing votes are no problem as such. **Worth a look:** a learner with so few votes that nobody can tell "
+            "how good it is."
+        ),
+    )
+
+
+def learner_accuracy(facts: Facts, learners: Sequence[str], counts: ArrayLike) -> Picture:
+    """Return how often each learner is right (evaluation only).
+
+    Parameters
+    ----------
+    facts : Facts
+    learners : sequence of d str
+    counts : (d,) array of int
+        Votes of each learner on rows with known truth.
+    """
+    accuracy = np.full(len(learners), np.nan) if facts.learner_accuracy is None else facts.learner_accuracy
+    return Picture(
+        question="Who is right how often?",
+        draw=lambda theme: draw_learners.accuracy_bars(
+            learners, accuracy, counts, facts.majority_accuracy, theme=theme
+        ),
+        alt="Bars: the accuracy of each learner where the truth is known.",
+        caption=(
+            "Share of right answers where the truth is known, with 95 % intervals. The dashed line is the majority "
+            "vote: fusing well means beating it."
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Files: atomic writes, tables in text and Parquet, results with arrays."""

@@ -1,0 +1,1 @@
+"""Groups: which learners depend on which, from the votes alone."""

@@ -1,0 +1,94 @@
+"""EM loop: one step repeated until it converges or is cut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from deem_core.control import Control
+from deem_core.methods.contract import Aggregate, cut_notes, silence_notes
+from deem_core.typing import Floats
+from deem_core.votes import Votes
+
+
+@dataclass(frozen=True)
+class Iterations:
+    """How an iterative method ended.
+
+    Attributes
+    ----------
+    done : int
+        Iterations made.
+    converged : bool
+        Whether its own stop rule was met.
+    cut : bool
+        Whether it was stopped before that and before its last allowed iteration.
+    """
+
+    done: int
+    converged: bool
+    cut: bool
+
+
+def iterate(step: Callable[[int], bool], *, max_iterations: int, control: Control) -> Iterations:
+    """Repeat ``step`` until it returns True; one iteration is always made.
+
+    Parameters
+    ----------
+    step : callable
+        Makes one iteration, given how many were made before it, and returns whether the stop rule is met.
+    max_iterations : int
+    control : Control
+        Asked whether to stop after each iteration that another one would follow.
+    """
+    done, converged, cut = 0, False, False
+    while not converged and not cut and done < max_iterations:
+        converged = step(done)
+        done += 1
+        cut = not converged and done < max_iterations and control.stopped()
+    return Iterations(done, converged, cut)
+
+
+def likelihood_settled(before: float, now: float, tolerance: float) -> bool:
+    """Return whether a log-likelihood changed by at most this share."""
+    return abs(now - before) <= tolerance * abs(before)
+
+
+def aggregate(
+    votes: Votes,
+    posterior: Floats,
+    run: Iterations,
+    *,
+    lead: tuple[str, ...] = (),
+    note: str = "",
+    reached: str = "",
+    **fields: Any,
+) -> Aggregate:
+    """Return the answer of an iterative method, with notes on its end.
+
+    Parameters
+    ----------
+    votes : Votes
+    posterior : (n, K)
+    run : Iterations
+    lead : tuple of str
+        Sentences that come first in any case.
+    note : str
+        How it ended, if nobody cut it.
+    reached : str
+        Where it was cut; by default after so many iterations.
+    **fields
+        Further fields of `Aggregate`.
+    """
+    voted = votes.votes_per_row > 0
+    end = cut_notes(run.cut, reached or f"{run.done:,} iterations") or ((note,) if note else ())
+    return Aggregate(
+        posterior=posterior,
+        voted=voted,
+        iterations=run.done,
+        converged=run.converged,
+        cut=run.cut,
+        notes=(*lead, *end, *silence_notes(voted)),
+        **fields,
+    )

@@ -1,0 +1,86 @@
+"""Majority votes: plain, and weighted by agreement with the result.
+
+The weighted one is iterative (Li and Yu, 2014). From the labels y of the majority vote, with V_n the learners that
+voted in row n and a_i the share of learner i's votes that equal y, repeat
+
+    w_i = K·a_i − 1,    y_n = argmax_k Σ_{i ∈ V_n} w_i 1[x_ni = k]
+
+until no label changes, or 100 times. A learner at chance weighs nothing and one below it counts against its vote.
+K/(K − 1)·w is the tangent at chance of the log-odds log((K − 1)·a / (1 − a)) of a learner with one accuracy, so the
+posterior is softmax_k( K/(K − 1) · Σ_i w_i 1[x_ni = k] ). Ties go to the lowest class.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deem_core.control import NO_CONTROL, Control
+from deem_core.methods import em
+from deem_core.methods.contract import Aggregate, fill_silent_rows, silence_notes
+from deem_core.typing import Floats
+from deem_core.votes import Votes
+from deem_core.votes.arrays import normalise_logs, weighted_votes
+from deem_core.votes.majority import vote_shares
+
+MAX_ITERATIONS = 100
+
+
+def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:
+    """Return vote shares, p(y = k | row) = V_k / Σ_l V_l.
+
+    V_k are the votes for class k.
+
+    The codes are those of `Votes.majority_vote`: ties go to the lowest class index. ``rng`` and ``control`` are not
+    used.
+    """
+    posterior = vote_shares(votes.codes, votes.n_classes)
+    voted = votes.votes_per_row > 0
+    fill_silent_rows(posterior, voted)
+    tied = votes.majority_vote.n_tied
+    notes = () if not tied else (f"Ties decided in {tied:,} of {votes.n_rows:,} rows: the first class won there.",)
+    return Aggregate(posterior=posterior, voted=voted, notes=notes + silence_notes(voted))
+
+
+def weighted_vote(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:
+    """Weigh learners by their agreement with the weighted vote.
+
+    ``rng`` is not used. ``skills`` are the a (d,).
+    """
+    voted = votes.votes_per_row > 0
+    n_cast = votes.class_counts.sum(axis=1)
+    labels = votes.majority_vote.codes
+    agreement, scores = np.empty(0), np.empty(0)
+
+    def step(done: int) -> bool:
+        nonlocal labels, agreement, scores
+        hits = ((votes.codes == labels[:, None]) & voted[:, None]).sum(axis=0)
+        agreement = hits / np.maximum(n_cast, 1)
+        scores = class_scores(votes, agreement)
+        before, labels = labels, np.where(voted, scores.argmax(axis=1), -1).astype(np.int32)
+        return bool((before == labels).all())
+
+    run = em.iterate(step, max_iterations=MAX_ITERATIONS, control=control)
+    return em.aggregate(
+        votes,
+        scores_to_posterior(scores, votes),
+        run,
+        note="" if run.converged else f"Labels were still changing after {run.done} iterations.",
+        skills=np.where(n_cast > 0, agreement, np.nan),
+    )
+
+
+def class_scores(votes: Votes, ability: Floats) -> Floats:
+    """Return Σ_{i ∈ V_n} (K·a_i − 1) 1[x_ni = k], (n, K).
+
+    Classes without a vote score 0.
+    """
+    return weighted_votes(votes.codes, votes.n_classes * ability - 1, votes.n_classes)
+
+
+def scores_to_posterior(scores: Floats, votes: Votes) -> Floats:
+    """Return softmax_k( K/(K − 1) · scores ), (n, K), computed in place; 1/K in rows without votes."""
+    K = votes.n_classes
+    scores *= K / (K - 1)
+    normalise_logs(scores)
+    fill_silent_rows(scores, votes.votes_per_row > 0)
+    return scores

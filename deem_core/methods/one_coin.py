@@ -1,0 +1,76 @@
+"""One-coin Dawid-Skene.
+
+Every learner has one accuracy, whatever the class, and errs evenly.
+
+Pr(X_i = l | Y = m) is p_i for l = m and (1 − p_i)/(K − 1) otherwise. From vote shares q, EM repeats
+
+    M:  pi_m = mean_n q_nm,    p_i = (Σ_{n: i ∈ V_n} q_{n, x_ni} + s) / (votes of i + K·s),  s = 0.01
+    E:  q_nm ∝ exp( log pi_m + Σ_{i ∈ V_n} log((1 − p_i)/(K − 1)) + Σ_{i: x_ni = m} log((K − 1)·p_i / (1 − p_i)) )
+
+until the mean log-likelihood changes by no more than 1e-5 of itself, or 100 times. Ties go to the lowest class.
+A vote costs the same whatever K is, but experts on single classes cannot be seen.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deem_core.control import NO_CONTROL, Control
+from deem_core.methods import em
+from deem_core.methods.contract import Aggregate
+from deem_core.typing import Floats
+from deem_core.votes import NO_VOTE, Votes
+from deem_core.votes.arrays import credit, normalise_logs, weighted_votes
+from deem_core.votes.majority import vote_shares
+
+TOLERANCE, MAX_ITERATIONS = 1e-5, 100
+SMOOTHING = 0.01
+
+MAX_PSI_CELLS = 1 << 26
+"""Confusion matrices, which the accuracies say already, are written out up to this many cells (512 MB)."""
+
+
+def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:
+    """Fit by EM from vote shares.
+
+    ``rng`` is not used. ``skills`` are the accuracies p (d,).
+    """
+    K = votes.n_classes
+    voted = votes.votes_per_row > 0
+    n_voted = max(int(voted.sum()), 1)
+    n_cast = votes.class_counts.sum(axis=1)
+    cast = votes.codes != NO_VOTE
+    posterior = vote_shares(votes.codes, K)
+    accuracy, pi, likelihood = np.empty(0), np.empty(0), -np.inf
+
+    def step(done: int) -> bool:
+        nonlocal accuracy, pi, posterior, likelihood
+        accuracy = (credit(votes.codes, posterior) + SMOOTHING) / (n_cast + K * SMOOTHING)
+        pi = posterior[voted].mean(axis=0) if voted.any() else np.full(K, 1 / K)
+        wrong = (1 - accuracy) / (K - 1)
+        posterior = weighted_votes(votes.codes, np.log(accuracy / wrong), K)
+        with np.errstate(divide="ignore"):  # a class that no row holds has the score −inf and stays empty
+            posterior += np.log(pi)
+        sums = normalise_logs(posterior) + cast @ np.log(wrong)
+        before, likelihood = likelihood, float(sums[voted].sum()) / n_voted
+        return done > 0 and em.likelihood_settled(before, likelihood, TOLERANCE)
+
+    run = em.iterate(step, max_iterations=MAX_ITERATIONS, control=control)
+    return em.aggregate(
+        votes,
+        posterior,
+        run,
+        log_likelihood=likelihood if voted.any() else None,
+        psi=_confusions(accuracy, K),
+        pi=pi,
+        skills=np.where(n_cast > 0, accuracy, np.nan),
+    )
+
+
+def _confusions(accuracy: Floats, n_classes: int) -> Floats | None:
+    d, K = len(accuracy), n_classes
+    if d * K * K > MAX_PSI_CELLS:
+        return None
+    psi = np.repeat((1 - accuracy) / (K - 1), K * K).reshape(d, K, K)
+    psi[:, np.arange(K), np.arange(K)] = accuracy[:, None]
+    return psi

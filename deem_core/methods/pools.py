@@ -1,0 +1,166 @@
+"""Pools of soft votes: means of what the learners believe.
+
+P_nik is the probability that learner i gives to class k in row n, V_n the learners that voted in row n. A
+missing vote leaves its learner out of that row. Logarithms are of max(P, `FLOOR`), so that one learner's zero
+cannot veto a class. Ties go to the lowest class. No pool uses ``rng``; only the weighted one repeats, ten rounds, and
+asks ``control``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deem_core.control import NO_CONTROL, Control
+from deem_core.errors import InputError
+from deem_core.methods import em
+from deem_core.methods.contract import Aggregate, fill_silent_rows, silence_notes
+from deem_core.typing import Floats, Mask
+from deem_core.votes import NO_VOTE, Votes
+from deem_core.votes.arrays import chunks
+
+FLOOR = 1e-3
+"""Smallest probability that a logarithm sees."""
+
+SHARPNESS = 3.0
+"""How many independent learners a row of the weighted pool counts as, whatever their number."""
+
+ROUNDS = 10
+"""Rounds of weights and targets in the weighted pool."""
+
+SETTLED = 1e-3
+"""The weighted pool counts as converged when no weight moved by more than this in its last round."""
+
+_BLOCK = 1 << 20  # (row, learner, class) cells handled at once
+
+
+def mean_prob(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:
+    """Return the linear pool T_nk = mean_{i ∈ V_n} P_nik, (n, K)."""
+    soft = _soft(votes, "mean_prob")
+    posterior = np.empty((votes.n_rows, votes.n_classes))
+    for rows in _blocks(soft):
+        posterior[rows] = soft[rows].sum(axis=1, dtype=np.float64)
+    return _answer(votes, posterior)
+
+
+def geo_pool(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:
+    """Return the geometric pool T_n = softmax_k( mean_{i ∈ V_n} log P_nik ), (n, K)."""
+    soft = _soft(votes, "geo_pool")
+    return _answer(votes, _log_pooled(soft, votes, np.ones(votes.n_learners)))
+
+
+def log_pool(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:
+    """Return the weighted log-opinion pool.
+
+    Learners count by how well they predict it.
+
+    From the geometric pool T, ten times with N_i the rows that learner i voted on:
+
+        w_i ∝ exp( mean_{n ∈ N_i} Σ_k T_nk log P_nik ),  mean w = 1
+        T_n = softmax_k( 3 · mean_{i ∈ V_n} w_i log P_nik )
+
+    ``skills`` are the weights w (d,).
+    """
+    soft = _soft(votes, "log_pool")
+    active = votes.learner_coverage > 0
+    weights = active.astype(np.float64)
+    posterior = _log_pooled(soft, votes, weights)
+    moved = np.inf
+
+    def step(done: int) -> bool:
+        nonlocal weights, posterior, moved
+        before, weights = weights, _weights(soft, votes, posterior, active)
+        posterior = _log_pooled(soft, votes, SHARPNESS * weights)
+        moved = float(np.abs(weights - before).max())
+        return False  # always ten rounds
+
+    run = em.iterate(step, max_iterations=ROUNDS, control=control)
+    settled = moved <= SETTLED
+    return em.aggregate(
+        votes,
+        _normalise(votes, posterior),
+        replace(run, converged=settled),
+        note="" if settled else _unsettled(votes, weights),
+        reached=f"{run.done} rounds",
+        skills=np.where(active, weights, np.nan),
+    )
+
+
+def _unsettled(votes: Votes, weights: Floats) -> str:
+    """Return the sentence about weights that ten rounds did not settle.
+
+    Mostly it is one learner's, which is too sure of itself.
+    """
+    most = int(weights.argmax())
+    return (
+        f"Weights were still moving after {ROUNDS} rounds: {votes.learners[most]} counts {weights[most]:.1f} times as "
+        "much as the average learner. Who is too sure of itself can take over this pool."
+    )
+
+
+def _soft(votes: Votes, method: str) -> NDArray[np.float32]:
+    if votes.soft is None:
+        raise InputError(
+            f"{method} pools probabilities, and these votes are labels only: bring soft votes, "
+            "or choose a method for labels such as mv or ds."
+        )
+    return votes.soft
+
+
+def _blocks(soft: NDArray[np.float32]) -> Iterator[slice]:
+    return chunks(len(soft), _BLOCK // (soft.shape[1] * soft.shape[2]))
+
+
+def _logs(soft: NDArray[np.float32], cast: Mask) -> Floats:
+    """Return floored logarithms (b, d, K), 0 for votes that were not cast (b, d)."""
+    logs = np.maximum(soft, np.float32(FLOOR)).astype(np.float64)
+    np.log(logs, out=logs)
+    logs *= cast[..., None]
+    return logs
+
+
+def _log_pooled(soft: NDArray[np.float32], votes: Votes, weights: Floats) -> Floats:
+    """Return softmax_k( mean_{i ∈ V_n} weights_i log P_nik ), (n, K)."""
+    pooled = np.empty((votes.n_rows, votes.n_classes))
+    n_votes = np.maximum(votes.votes_per_row, 1)[:, None]
+    for rows in _blocks(soft):
+        scores = np.einsum("nik,i->nk", _logs(soft[rows], votes.codes[rows] != NO_VOTE), weights) / n_votes[rows]
+        scores -= scores.max(axis=1, keepdims=True)
+        np.exp(scores, out=scores)
+        pooled[rows] = scores / scores.sum(axis=1, keepdims=True)
+    return pooled
+
+
+def _weights(soft: NDArray[np.float32], votes: Votes, target: Floats, active: Mask) -> Floats:
+    """Return w (d,) with mean 1 over the learners that voted.
+
+    The others get 0.
+    """
+    fit = np.zeros(votes.n_learners)
+    for rows in _blocks(soft):
+        logs = _logs(soft[rows], votes.codes[rows] != NO_VOTE)
+        fit += np.einsum("nik,nk->i", logs, target[rows], optimize=True)
+    n_cast = votes.class_counts.sum(axis=1)
+    weights: Floats = np.where(active, np.exp(fit / np.maximum(n_cast, 1)), 0.0)  # at least FLOOR where active
+    if active.any():
+        weights /= weights[active].mean()
+    return weights
+
+
+def _normalise(votes: Votes, posterior: Floats) -> Floats:
+    """Normalise the posterior in place and fill rows without votes.
+
+    Float32 votes leave its sums a little off 1.
+    """
+    fill_silent_rows(posterior, votes.votes_per_row > 0)
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    return posterior
+
+
+def _answer(votes: Votes, posterior: Floats) -> Aggregate:
+    """Return the answer of a pool that does not iterate."""
+    voted = votes.votes_per_row > 0
+    return Aggregate(posterior=_normalise(votes, posterior), voted=voted, notes=silence_notes(voted))

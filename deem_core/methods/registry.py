@@ -1,0 +1,283 @@
+"""Registry of all methods by name.
+
+Nothing is imported until a method is asked for, so that listing them costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from deem_core.control import NO_CONTROL, Control
+from deem_core.errors import InputError
+from deem_core.methods.contract import Aggregate, Method
+from deem_core.votes import Votes
+
+BUDGET = 120.0
+"""Seconds that a method may take in a comparison unless told otherwise, all seeds together."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A method of the registry.
+
+    Attributes
+    ----------
+    name, title, description : str
+        How it is asked for, what it is called, and one line about it.
+    paper : str
+        Where it comes from.
+    function : str
+        "module:function" of its `Method`.
+    stochastic : bool
+        Whether another seed may give another answer.
+    soft : bool
+        Whether it needs soft votes.
+    slow : bool
+        Whether it may take more than seconds on ten thousand rows.
+    whole : bool
+        Whether a first run is always finished, whatever the time budget: half a training is no answer.
+    trained : bool
+        Whether it is a model that can be saved and applied to other rows.
+    limit : str
+        What it refuses and why; empty if it takes all votes.
+    """
+
+    name: str
+    title: str
+    description: str
+    paper: str
+    function: str
+    stochastic: bool = False
+    soft: bool = False
+    slow: bool = False
+    whole: bool = False
+    trained: bool = False
+    limit: str = ""
+
+    def load(self) -> Method:
+        """Import the method."""
+        module, name = self.function.split(":")
+        return cast(Method, getattr(importlib.import_module(module), name))
+
+
+_RBM_LIMIT = "Refuses missing votes, which it would read as no, and more than 64 classes: a network for every class."
+_TRAINED_LIMIT = "Needs at least three learners: with fewer, who is right cannot be told from the votes alone."
+_POOL_LIMIT = "Needs soft votes: it pools probabilities."
+
+_ENTRIES = (
+    Entry(
+        name="mv",
+        title="Majority vote",
+        description="The class with the most votes.",
+        paper="folklore",
+        function="deem_core.methods.majority:aggregate",
+    ),
+    Entry(
+        name="weighted_mv",
+        title="Weighted majority vote",
+        description="Learners count by how often they agree with the result, repeated until it stands.",
+        paper="Li and Yu, Error rate bounds and iterative weighted majority voting for crowdsourcing, 2014",
+        function="deem_core.methods.majority:weighted_vote",
+    ),
+    Entry(
+        name="ds",
+        title="Dawid-Skene",
+        description="A confusion matrix for every learner, by EM.",
+        paper="Dawid and Skene, Maximum likelihood estimation of observer error-rates using the EM algorithm, 1979",
+        function="deem_core.methods.dawid_skene:aggregate",
+    ),
+    Entry(
+        name="fds",
+        title="Fast Dawid-Skene",
+        description="Dawid-Skene with hard labels inside EM.",
+        paper="Sinha, Rao and Balasubramanian, Fast Dawid-Skene, 2018",
+        function="deem_core.methods.fast_dawid_skene:aggregate",
+    ),
+    Entry(
+        name="hds",
+        title="Hybrid Dawid-Skene",
+        description="Dawid-Skene that starts soft and ends hard.",
+        paper="Sinha, Rao and Balasubramanian, Fast Dawid-Skene, 2018",
+        function="deem_core.methods.fast_dawid_skene:hybrid",
+    ),
+    Entry(
+        name="onecoin",
+        title="One-coin Dawid-Skene",
+        description="One accuracy for every learner, whatever the class, by EM.",
+        paper="Zhang et al., Spectral methods meet EM: a provably optimal algorithm for crowdsourcing, 2014",
+        function="deem_core.methods.one_coin:aggregate",
+    ),
+    Entry(
+        name="lsml",
+        title="L-SML",
+        description="Dependent groups found in the spectrum of the learners' covariance, one class against the rest.",
+        paper="Jaffe et al., Unsupervised ensemble learning with dependent classifiers, 2016",
+        function="deem_core.methods.lsml:aggregate",
+        limit="Needs at least three learners; looks for groups among at most 48, since that costs d⁴.",
+    ),
+    Entry(
+        name="ebcc",
+        title="EBCC",
+        description="Classes with hidden subtypes on which learners err together; three restarts, best ELBO.",
+        paper="Li, Rubinstein and Cohn, Exploiting worker correlation for label aggregation in crowdsourcing, 2019",
+        function="deem_core.methods.ebcc:aggregate",
+        stochastic=True,
+        slow=True,
+        limit="Needs n·K·M + d·K²·M cells (M = 10 subtypes): refused above 100,000,000 cells, which take 2.4 GB.",
+    ),
+    Entry(
+        name="la1",
+        title="LA, one pass",
+        description="A stream of rows, each labelled by the abilities so far.",
+        paper="Yang et al., A lightweight, effective and efficient model for label aggregation in crowdsourcing, 2024",
+        function="deem_core.methods.la:one_pass",
+        stochastic=True,
+    ),
+    Entry(
+        name="la2",
+        title="LA, two passes",
+        description="Abilities from one pass over the rows, labels from a second one.",
+        paper="Yang et al., A lightweight, effective and efficient model for label aggregation in crowdsourcing, 2024",
+        function="deem_core.methods.la:two_passes",
+        stochastic=True,
+    ),
+    Entry(
+        name="flyingsquid",
+        title="FlyingSquid",
+        description="Accuracies in closed form from triplets of learners, one class against the rest.",
+        paper="Fu et al., Fast and three-rious: speeding up weak supervision with triplet methods, 2020",
+        function="deem_core.methods.flyingsquid:aggregate",
+        limit="Needs at least three learners and refuses more than 200: it looks at d³ triplets for every class.",
+    ),
+    Entry(
+        name="dnn_det",
+        title="DNN, deterministic",
+        description="Stacked RBMs, one class against the rest; hidden units rounded.",
+        paper="Shaham et al., A deep learning approach to unsupervised ensemble learning, 2016",
+        function="deem_core.methods.stacked_rbm:deterministic",
+        stochastic=True,
+        slow=True,
+        limit=_RBM_LIMIT,
+    ),
+    Entry(
+        name="dnn_sto",
+        title="DNN, stochastic",
+        description="Stacked RBMs, one class against the rest; hidden units drawn 100 times.",
+        paper="Shaham et al., A deep learning approach to unsupervised ensemble learning, 2016",
+        function="deem_core.methods.stacked_rbm:stochastic",
+        stochastic=True,
+        slow=True,
+        limit=_RBM_LIMIT,
+    ),
+    Entry(
+        name="hlm",
+        title="Hyper label model",
+        description="A graph network trained beforehand on made-up votes; nothing is fitted.",
+        paper="Wu et al., Learning hyper label model for programmatic weak supervision, 2023",
+        function="deem_core.methods.hlm:aggregate",
+        limit="Needs the optional package hyperlm; refused above 4,000,000 votes, which take 2.4 GB.",
+    ),
+    Entry(
+        name="mean_prob",
+        title="Mean probability",
+        description="The mean of the learners' probabilities.",
+        paper="Stone, The opinion pool, 1961",
+        function="deem_core.methods.pools:mean_prob",
+        soft=True,
+        limit=_POOL_LIMIT,
+    ),
+    Entry(
+        name="geo_pool",
+        title="Geometric pool",
+        description="The normalised geometric mean of the learners' probabilities.",
+        paper="Genest and Zidek, Combining probability distributions: a critique and an annotated bibliography, 1986",
+        function="deem_core.methods.pools:geo_pool",
+        soft=True,
+        limit=_POOL_LIMIT,
+    ),
+    Entry(
+        name="log_pool",
+        title="Weighted log pool",
+        description="The geometric pool with learners weighted by how well they predict it.",
+        paper="Genest and Zidek, Combining probability distributions: a critique and an annotated bibliography, 1986",
+        function="deem_core.methods.pools:log_pool",
+        soft=True,
+        limit=_POOL_LIMIT,
+    ),
+    Entry(
+        name="irbm",
+        title="iRBM, exact",
+        description="DEEM without layers by maximum likelihood: Dawid-Skene run to convergence (Lemma 1).",
+        paper="Maymon, Buznah and Shaham, Unsupervised ensemble learning through deep energy-based models, 2026",
+        function="deem_core.estimators.as_methods:irbm",
+        trained=True,
+        limit=_TRAINED_LIMIT,
+    ),
+    Entry(
+        name="irbm_cd",
+        title="iRBM, contrastive",
+        description="DEEM without layers, trained as DEEM is.",
+        paper="Maymon, Buznah and Shaham, Unsupervised ensemble learning through deep energy-based models, 2026",
+        function="deem_core.estimators.as_methods:irbm_cd",
+        trained=True,
+        stochastic=True,
+        slow=True,
+        whole=True,
+        limit=_TRAINED_LIMIT,
+    ),
+    Entry(
+        name="deem",
+        title="DEEM",
+        description="The deep energy-based ensemble model with its near-copy guard and restarts.",
+        paper="Maymon, Buznah and Shaham, Unsupervised ensemble learning through deep energy-based models, 2026",
+        function="deem_core.estimators.as_methods:deem",
+        trained=True,
+        stochastic=True,
+        slow=True,
+        whole=True,
+        limit=_TRAINED_LIMIT,
+    ),
+    Entry(
+        name="deem_soft",
+        title="DEEM, soft",
+        description="DEEM on hidden votes for which the learners' probabilities are evidence; no near-copy guard.",
+        paper="Maymon, Buznah and Shaham, Unsupervised ensemble learning through deep energy-based models, 2026",
+        function="deem_core.methods.soft_deem.method:aggregate",
+        stochastic=True,
+        soft=True,
+        slow=True,
+        whole=True,
+        limit="Needs soft votes, and at least three learners.",
+    ),
+)
+
+METHODS: dict[str, Entry] = {item.name: item for item in _ENTRIES}
+"""Name → method, in the order in which they are listed."""
+
+TRAINED = tuple(sorted(name for name, item in METHODS.items() if item.trained))
+"""Methods whose model can be saved and applied; all others are asked once."""
+
+
+def entry(name: str) -> Entry:
+    """Return the method of that name.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    if name not in METHODS:
+        raise InputError(f"There is no method {name!r}; choose from {', '.join(METHODS)}.")
+    return METHODS[name]
+
+
+def aggregate(name: str, votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:
+    """Fuse votes by the method of that name.
+
+    The truth is taken away first.
+    """
+    return entry(name).load()(votes.without_truth(), rng, control=control)

@@ -1,0 +1,10 @@
+"""Model of the paper: settings, energy, sampler, training loop.
+
+Importing the package loads no torch.
+"""
+
+from deem_core.model.config import AUTO, Settings, Shape, TrainConfig, resolve
+from deem_core.model.devices import Device, cpu
+from deem_core.model.records import Record
+
+__all__ = ["AUTO", "Device", "Record", "Settings", "Shape", "TrainConfig", "cpu", "resolve"]

@@ -1,0 +1,136 @@
+"""Devices of this machine, and the one that a setting means.
+
+Torch takes a second and much memory to import, so it is imported only where it is asked.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import re
+import shutil
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from deem_core.errors import InputError
+
+if TYPE_CHECKING:
+    import torch
+
+NAME = re.compile(r"(cpu|mps|cuda)(?::(\d{1,2}))?")
+"""Names of devices, such as cuda:1."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """A place to train.
+
+    Attributes
+    ----------
+    name : str
+        What the ``device`` setting calls it, such as "cuda:0" or "cpu".
+    title : str
+        What people call it.
+    threads : int, optional
+        Cores, of a CPU.
+    memory, free_memory : int, optional
+        Bytes, of a GPU.
+    """
+
+    name: str
+    title: str
+    threads: int | None = None
+    memory: int | None = None
+    free_memory: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS and Windows
+        return os.cpu_count() or 1
+
+
+def cpu() -> Device:
+    """Return the processor, which is always there."""
+    return Device("cpu", "Processor", threads=cores())
+
+
+def devices() -> list[Device]:
+    """Return every place to train, the one that "auto" would choose first."""
+    import torch  # noqa: PLC0415
+
+    gpus = []
+    for at in range(torch.cuda.device_count()):
+        free, total = torch.cuda.mem_get_info(at)
+        gpus.append(Device(f"cuda:{at}", torch.cuda.get_device_name(at), memory=total, free_memory=free))
+    if torch.backends.mps.is_available():
+        gpus.append(Device("mps", "Apple GPU"))
+    return [*gpus, cpu()]
+
+
+def pick_device(wish: str) -> torch.device:
+    """Return the device that a setting means.
+
+    "auto" takes CUDA, then Apple's GPU, then the CPU.
+
+    Raises
+    ------
+    InputError
+        If there is no such device here.
+    """
+    import torch  # noqa: PLC0415
+
+    if wish != "auto":
+        device = torch.device(wish)
+        missing = (device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count()) or (
+            device.type == "mps" and not torch.backends.mps.is_available()
+        )
+        if missing:
+            raise InputError(f"There is no device {wish!r} on this machine. Choose another one, or auto.")
+        return device
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+
+
+def expected_device(wish: str) -> str:
+    """Return the device that `pick_device` will most likely pick, without torch.
+
+    Returns
+    -------
+    str
+        "cpu", "mps", "cuda" or "cuda:1".
+
+    Raises
+    ------
+    InputError
+        If it is not the name of a device.
+    """
+    name = likely_device() if wish == "auto" else wish
+    if not NAME.fullmatch(name):
+        raise InputError(f"There is no device {name[:40]!r}; it is one of auto, cpu, cuda, cuda:1 and mps.")
+    return "cuda" if name == "cuda:0" else name
+
+
+def likely_device() -> str:
+    """Return the device that torch will most likely choose, found without torch.
+
+    A wrong guess does no harm but to let a run wait in another queue than it should.
+    """
+    if platform.system() == "Darwin":
+        return "mps" if platform.machine() == "arm64" else "cpu"
+    try:
+        build = importlib.metadata.version("torch")
+    except importlib.metadata.PackageNotFoundError:
+        return "cpu"
+    hidden = os.environ.get("CUDA_VISIBLE_DEVICES", "all").strip() in ("", "-1")
+    if hidden or build.endswith("+cpu"):
+        return "cpu"
+    return "cuda" if os.path.exists("/dev/nvidia0") or shutil.which("nvidia-smi") else "cpu"

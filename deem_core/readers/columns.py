@@ -1,0 +1,223 @@
+"""Columns of any layout: the request, names of rows, refusals, notes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from deem_core.errors import InputError
+from deem_core.readers.notes import Notebook
+from deem_core.readers.source import Source
+from deem_core.text import clip, count, quoted
+from deem_core.typing import Codes
+from deem_core.votes.labels import Coding, LabelColumn, MissingRule, canonical_name, encode, trim
+
+IDS_COMPARED = 200_000
+"""Ids of text are slow to compare: in a larger file only so many are, and the warning says so."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to read and how; see `read` for the options.
+
+    ``truth_was_named`` tells a truth column that the caller named from one found by its name.
+    """
+
+    source: Source
+    id: str | None
+    truth: str | None
+    learners: Sequence[str] | None
+    ignore: Sequence[str]
+    rule: MissingRule
+    notebook: Notebook
+    truth_was_named: bool = False
+    worker: str | None = None
+    label: str | None = None
+    classes: Sequence[str] = ()
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the file, without the header."""
+        return int(self.source.table.num_rows)
+
+
+# ---------------------------------------------------------------------- refusals and notes
+
+
+def refuse_too_few(source: Source, learners: Sequence[str], notebook: Notebook) -> None:
+    """Refuse fewer than two learners, and say what became of the others."""
+    if len(learners) >= 2:
+        return
+    left_out = [note.text for note in notebook.notes if note.kind == "left out" and note.column is not None]
+    reasons = " ".join(left_out[:3])
+    if len(left_out) > 3:
+        reasons += f" So were {len(left_out) - 3:,} more columns."
+    if source.table.num_columns == 1:
+        reasons = (
+            f"The file has one column, {source.columns[0]!r}; cells must be separated by comma, tab, semicolon or pipe."
+        )
+    elif source.table.num_columns <= 6 and not learners:
+        reasons += " If each row is one answer of one worker, name the columns task, worker and label."
+    if learners:
+        what = f"{source.name} has a single learner, {learners[0]!r}; fusing needs at least two columns of votes."
+    else:
+        what = f"No learner column is left in {source.name}; a column of labels for each learner is needed."
+    raise InputError(f"{what} {reasons}".strip())
+
+
+def refuse_hopeless(request: Request, columns: Sequence[LabelColumn], coding: Coding) -> None:
+    """Refuse votes that cannot be fused.
+
+    There are none, or one class, or more classes than rows, or labels that are lines of the file.
+
+    Where classes are known beforehand, nothing is to be learnt, and few of them or few rows do not matter.
+    """
+    source = request.source
+    swallowed = next((label for label in coding.classes if _holds_lines(label, source)), None)
+    if swallowed is not None:
+        raise InputError(
+            f"A label in {source.name} spans several lines of the file ({clip(swallowed, 40)!r}): a quote is "
+            "probably opened and not closed there. Close it, or double quotes that are part of the text."
+        )
+    if request.classes:
+        return
+    n, n_classes = source.table.num_rows, len(coding.classes)
+    if n_classes == 0:
+        raise InputError(f"Every vote in {source.name} is missing: all cells of the learners are empty or NA-like.")
+    if n_classes == 1:
+        raise InputError(
+            f"The learners in {source.name} use one class only, {coding.classes[0]!r}; "
+            "there is nothing to fuse with fewer than two."
+        )
+    if n_classes > n and columns:
+        widest = max(columns, key=lambda column: len(set(column.keys)))
+        raise InputError(
+            f"{source.name} has more classes ({n_classes:,}) than rows ({n:,}): column {widest.name!r} alone has "
+            f"{len(set(widest.keys)):,} different values. It is probably an id or a text: leave it out."
+        )
+
+
+def _holds_lines(label: str, source: Source) -> bool:
+    lines = label.splitlines()[1:] if source.delimiter else []
+    return any(line.count(source.delimiter or ",") == source.table.num_columns - 1 for line in lines)
+
+
+def note_coding(coding: Coding, notebook: Notebook) -> None:
+    """Note missing cells, merged spellings and labels that differ in case only."""
+    minus_one = coding.missing_minus_one
+    missing = {spelling: count for spelling, count in coding.missing.items() if spelling not in minus_one}
+    if missing:
+        total = sum(missing.values())
+        tokens = ", ".join(
+            f"{count:,} {repr(spelling) if spelling else 'empty'}"
+            for spelling, count in sorted(missing.items(), key=lambda item: -item[1])[:6]
+        )
+        notebook.add("understood", f"{count(total, 'cell')} without a vote: {tokens}.", count=total)
+    if coding.minus_one_is_missing:
+        cells = sum(minus_one.values())
+        notebook.add(
+            "understood",
+            f"-1 is read as no vote ({count(cells, 'cell')}), because all other labels are non-negative integers.",
+            count=cells,
+        )
+    if coding.merged:
+        pairs = [f"{label!r} also as {quoted(others, 3)}" for label, others in list(coding.merged.items())[:3]]
+        more = f" and {len(coding.merged) - 3} more" if len(coding.merged) > 3 else ""
+        notebook.add(
+            "changed",
+            f"Labels spelled in several ways were merged: {'; '.join(pairs)}{more}.",
+            count=len(coding.merged),
+        )
+    folded: dict[str, list[str]] = {}
+    for label in coding.classes:
+        folded.setdefault(label.casefold(), []).append(label)
+    for spellings in folded.values():
+        if len(spellings) > 1:
+            notebook.add(
+                "warning", f"{quoted(spellings)} differ in case only and are kept as different classes.", count=1
+            )
+
+
+# ---------------------------------------------------------------------- names of rows and workers
+
+
+def read_ids(request: Request) -> pd.Index:
+    """Return the ids as spelled, trimmed; positions if there are none."""
+    if request.id is None:
+        return pd.RangeIndex(request.n_rows)
+    texts = trim(request.source.text(request.id))
+    if not _ascend(texts):
+        _note_repeats(request, request.id, canonical_name(texts.slice(0, IDS_COMPARED)))
+    return text_index(texts)
+
+
+def _note_repeats(request: Request, name: str, ids: pa.ChunkedArray) -> None:
+    repeated = len(ids) - pc.count_distinct(ids).as_py()
+    if not repeated:
+        return
+    looked_at = f" among the first {len(ids):,}" if len(ids) < request.n_rows else ""
+    hint = " Is each row one answer? Then name the columns task, worker and label." if repeated > len(ids) / 2 else ""
+    request.notebook.add(
+        "warning",
+        f"Column {name!r} does not name every row: {count(repeated, 'row repeats', 'rows repeat')} an id{looked_at}; "
+        f"rows stay separate.{hint}",
+        count=repeated,
+    )
+
+
+def _ascend(texts: pa.ChunkedArray) -> bool:
+    """Tell whether ids are whole numbers in ascending order.
+
+    This costs little, and such ids are all different.
+    """
+    try:
+        values = pc.cast(texts, pa.int64()).to_numpy()
+    except pa.ArrowInvalid:
+        return False
+    return bool((values[1:] > values[:-1]).all())
+
+
+def text_index(texts: pa.Array | pa.ChunkedArray) -> pd.Index:
+    """Return Arrow text as a pandas Index, without Python strings."""
+    index: pd.Index = pd.Index(pd.array(texts, dtype="str"))
+    return index
+
+
+@dataclass(frozen=True)
+class Names:
+    """Repeated names as codes (m,) into distinct names.
+
+    Names are in order of first appearance; the code of an empty one is -1.
+
+    ``n_merged`` counts spellings beyond white space that were taken as the same name.
+    """
+
+    codes: Codes
+    names: pa.Array
+    keys: pa.Array
+    n_merged: int
+
+
+def encode_names(texts: pa.ChunkedArray) -> Names:
+    """Return names as codes.
+
+    `` 1 ``, ``1`` and ``1.0`` are one name, spelled as it came first.
+    """
+    encoded = encode(texts)
+    spelled = encoded.dictionary
+    keys = canonical_name(spelled).dictionary_encode()  # distinct spellings → distinct names
+    name_of = keys.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+    first = np.full(len(keys.dictionary), -1, np.int64)
+    first[name_of[::-1]] = np.arange(len(name_of))[::-1]
+    empty = pc.index(keys.dictionary, "").as_py()
+    codes = name_of[encoded.indices.to_numpy(zero_copy_only=False)]
+    if empty >= 0:
+        codes = np.where(codes == empty, -1, codes)
+    trimmed = trim(spelled)
+    merged = pc.count_distinct(trimmed).as_py() - len(keys.dictionary)
+    return Names(codes.astype(np.int32), trimmed.take(pa.array(first)), keys.dictionary, merged)

@@ -1,0 +1,199 @@
+"""True labels from a column or a second file; for evaluation only."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from deem_core.errors import InputError
+from deem_core.readers import roles
+from deem_core.readers.columns import Names, Request, encode_names
+from deem_core.readers.notes import Note, Notebook
+from deem_core.readers.source import Source, open_source
+from deem_core.text import count, quoted
+from deem_core.typing import Codes
+from deem_core.votes import Votes
+from deem_core.votes.coding import as_label_array, key_of
+from deem_core.votes.labels import (
+    DEFAULT,
+    MAX_CLASSES,
+    LabelColumn,
+    MissingRule,
+    canonical,
+    canonical_name,
+    code_columns,
+    match_truth,
+)
+
+
+@dataclass(frozen=True)
+class Truth:
+    """True labels of the rows of some votes.
+
+    Attributes
+    ----------
+    codes : (n,) int32, optional
+        Over the classes of the votes, -1 where unknown; None if there is no label at all.
+    truth_only : array
+        Labels that no learner votes for; the j-th has the code K + j.
+    notes : tuple of Note
+        What was understood, changed and left out.
+    """
+
+    codes: Codes | None
+    truth_only: NDArray[np.object_]
+    notes: tuple[Note, ...]
+
+
+def read_truth(file: Any, votes: Votes, missing: MissingRule | Collection[str] = DEFAULT) -> Truth:
+    """Read a file of task and true label for votes with ids.
+
+    Parameters
+    ----------
+    file : path, bytes or open file
+    votes : Votes
+    missing : MissingRule or spellings
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, names no row of the votes, or gives two labels for one.
+    """
+    notebook = Notebook()
+    source = open_source(file, notebook)
+    notebook.notes[:] = [note for note in notebook.notes if note.kind in ("warning", "changed")]
+    task, label = _task_and_label(source)
+    texts = _labels_of_rows(source, task, label, votes.ids, notebook)
+    codes, only = code_truth_labels(label, texts, _class_keys(votes), MissingRule.of(missing), notebook)
+    return Truth(codes, only, tuple(notebook.notes))
+
+
+def label_truth(
+    name: str, labels: Iterable[str], votes: Votes, missing: MissingRule | Collection[str] = DEFAULT
+) -> Truth:
+    """Return one true label per row of the votes as truth.
+
+    ``name`` is what notes call them.
+    """
+    notebook = Notebook()
+    texts = pa.chunked_array([pa.array(labels, pa.string())])
+    codes, only = code_truth_labels(name, texts, _class_keys(votes), MissingRule.of(missing), notebook)
+    return Truth(codes, only, tuple(notebook.notes))
+
+
+def read_truth_column(request: Request, class_keys: Sequence[str]) -> tuple[Codes | None, NDArray[np.object_]]:
+    """Return truth codes (n,) and the labels that only truth has.
+
+    A column that was taken as the truth by its name alone, but shares nothing with the votes, is set aside.
+    """
+    if request.truth is None:
+        return None, np.empty(0, object)
+    name, texts = request.truth, request.source.table[request.truth]
+    codes, only = code_truth_labels(name, texts, class_keys, request.rule, request.notebook)
+    if codes is not None and not request.truth_was_named and not ((codes >= 0) & (codes < len(class_keys))).any():
+        request.notebook.notes[:] = [note for note in request.notebook.notes if note.column != name]
+        request.notebook.leave_out(name, "it is named like the truth, but none of its values is a label of the votes.")
+        return None, np.empty(0, object)
+    return codes, only
+
+
+def code_truth_labels(
+    name: str, texts: pa.ChunkedArray, class_keys: Sequence[str], rule: MissingRule, notebook: Notebook
+) -> tuple[Codes | None, NDArray[np.object_]]:
+    """Code a column of true labels over the classes of the votes."""
+    column = LabelColumn.from_text(name, texts)
+    if column.too_many or len(set(column.keys)) > MAX_CLASSES:
+        notebook.notes[:] = [note for note in notebook.notes if note.column != name]
+        notebook.leave_out(name, f"it is named as the truth, but its {column.n_spellings:,} values are not labels.")
+        return None, np.empty(0, object)
+    coding = code_columns([column], replace(rule, minus_one=False))
+    codes, only = match_truth(coding, class_keys, rule)
+    known = int((codes >= 0).sum())
+    if known == 0:
+        notebook.add("warning", f"The truth column {name!r} holds no label.", count=0, column=name)
+        return None, np.empty(0, object)
+    unheard = codes >= len(class_keys)
+    if unheard.any():
+        notebook.add(
+            "warning",
+            f"{count(int(unheard.sum()), 'true label')} of class {quoted(only, 3)} can never be hit: "
+            "no learner votes for it",
+            count=int(unheard.sum()),
+            rows=np.flatnonzero(unheard),
+            column=name,
+        )
+    if known < len(codes):
+        notebook.add(
+            "understood", f"The truth is known for {known:,} of {len(codes):,} rows.", count=known, column=name
+        )
+    return codes, as_label_array(only).astype(object)
+
+
+def _class_keys(votes: Votes) -> list[str]:
+    return [key_of(str(label)) for label in votes.classes]
+
+
+def _task_and_label(source: Source) -> tuple[str, str]:
+    """Return the columns of a truth file, by name or position."""
+    columns = source.columns
+    if len(columns) < 2:
+        raise InputError(f"{source.name} needs two columns, the task and its true label; it has {quoted(columns)}.")
+    task = next(iter(roles.matches(columns, roles.TASK_NAMES)), columns[0])
+    rest = [name for name in columns if name != task]
+    return task, next(iter(roles.matches(rest, (*roles.TRUTH_NAMES, *roles.LABEL_NAMES))), rest[0])
+
+
+def _labels_of_rows(source: Source, task: str, label: str, ids: pd.Index, notebook: Notebook) -> pa.ChunkedArray:
+    """Return the true label of each row, matched by id.
+
+    It is empty where the file has none.
+    """
+    tasks = encode_names(source.table[task])
+    labels = _label_per_task(source, tasks, task, label)
+    keys = canonical_name(pa.array(ids.astype(str), pa.string()))
+    at = pc.index_in(keys, value_set=tasks.keys)
+    matched = pc.fill_null(at, -1).to_numpy(zero_copy_only=False)
+    known_rows = int((matched >= 0).sum())
+    if known_rows == 0:
+        raise InputError(
+            f"None of the tasks in {source.name} (column {task!r}) is among the tasks of the votes. "
+            "Is it the right file, and are the ids spelled alike?"
+        )
+    unused = len(tasks.keys) - len(np.unique(matched[matched >= 0]))
+    notebook.add(
+        "understood",
+        f"The truth of {known_rows:,} of {count(len(ids), 'row')} comes from column {label!r} of {source.name}; "
+        "it is for evaluation only and never used in training.",
+        count=known_rows,
+    )
+    if unused:
+        text = f"Left out {count(unused, 'task')} of {source.name} that nobody voted on."
+        notebook.add("left out", text, count=unused)
+    return pa.chunked_array([pc.fill_null(labels.take(at), "")])
+
+
+def _label_per_task(source: Source, tasks: Names, task: str, label: str) -> pa.Array:
+    """Return the true label of each distinct task.
+
+    Two different ones for a task are refused.
+    """
+    labels = pa.concat_arrays(source.text(label).chunks)
+    keys = canonical(labels).dictionary_encode().indices.to_numpy(zero_copy_only=False)
+    named = np.flatnonzero(tasks.codes >= 0)
+    row_of = np.full(len(tasks.names), -1, np.int64)
+    row_of[tasks.codes[named]] = named
+    differs = keys[row_of[tasks.codes[named]]] != keys[named]
+    if differs.any():
+        at = int(named[np.argmax(differs)])
+        raise InputError(
+            f"{source.name} gives two different true labels for the task {source.table[task][at].as_py()!r} "
+            f"(one in row {at + 1:,}). Keep one of them."
+        )
+    return labels.take(pa.array(row_of, mask=row_of < 0))

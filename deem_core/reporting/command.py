@@ -1,0 +1,94 @@
+"""Command lines that repeat a run or complete its report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from deem_core.model.config import TrainConfig, flag_of, setting_types
+from deem_core.readers import DELIMITERS
+
+PROGRAM = ("python", "-m", "deem_core")
+
+_ONE = ("layout", "id", "truth", "worker", "label", "encoding")
+_MANY = {"learners": "--learner", "ignore": "--ignore", "missing": "--missing"}
+
+
+def repeat_command(spec: Mapping[str, Any]) -> list[str]:
+    """Return the command that gives a run's labels again.
+
+    Parameters
+    ----------
+    spec : mapping
+        ``spec.json`` of the run: its inputs, config and seed. Files are called by their names.
+
+    Returns
+    -------
+    list of str
+        Without quotes; `shlex.join` makes a line of them for a shell.
+    """
+    inputs, config = spec["inputs"], dict(spec["config"])
+    method = config.pop("method", None) or "deem"
+    names = {_as_file(inputs["name"]), _as_file(inputs.get("truth_name") or "")}
+    output = next(name for name in ("fused.csv", "fused_labels.csv", "fused_table.csv") if name not in names)
+    words = [*PROGRAM, "fuse", _as_file(inputs["name"]), "-o", output]
+    words += [] if method == "deem" else _option("--method", method)
+    words += _option(flag_of("random_state"), str(spec["seed"]))
+    return [*words, *_settings(method, config), *reading_words(inputs)]
+
+
+def compute_command(command: str, spec: Mapping[str, Any]) -> list[str]:
+    """Return another command on a run's file, such as sweep."""
+    return [*PROGRAM, command, _as_file(spec["inputs"]["name"]), *reading_words(spec["inputs"])]
+
+
+def reading_words(inputs: Mapping[str, Any]) -> list[str]:
+    """Return the options that read a file as a run did."""
+    reading: Mapping[str, Any] = inputs.get("reading") or {}
+    words: list[str] = []
+    for name in _ONE:
+        if reading.get(name) not in (None, "auto"):
+            words += _option(f"--{name}", str(reading[name]))
+    if reading.get("delimiter"):
+        sign = str(reading["delimiter"])
+        words += _option("--delimiter", DELIMITERS.get(sign, sign))
+    for name, flag in _MANY.items():
+        texts = reading.get(name)
+        if name == "missing" and texts == []:
+            texts = [""]  # no spelling but the empty cell means "no vote"
+        for text in texts or ():
+            words += _option(flag, str(text))
+    if inputs.get("truth") is not None:
+        words += _option("--truth-file", _as_file(inputs.get("truth_name") or "truth"))
+    return words
+
+
+def _settings(method: str, config: Mapping[str, Any]) -> list[str]:
+    """Return options for all settings that differ from the defaults."""
+    words: list[str] = []
+    for item in fields(TrainConfig):
+        value = config.get(item.name)
+        default = "keep" if item.name == "near_copies" and method != "deem" else item.default
+        if value is None or value == default or item.name == "random_state":
+            continue
+        if value is True:
+            words.append(flag_of(item.name))
+        elif int in setting_types(item.name):
+            words += _option(flag_of(item.name), str(int(value)))
+        else:
+            words += _option(flag_of(item.name), repr(value) if isinstance(value, float) else str(value))
+    return words
+
+
+def _option(flag: str, value: str) -> list[str]:
+    """Return an option with its value.
+
+    A value that looks like an option is tied to it by "=".
+    """
+    return [f"{flag}={value}"] if value.startswith("-") else [flag, value]
+
+
+def _as_file(name: str) -> str:
+    """Return a file name that cannot be taken for an option."""
+    return f"./{name}" if name.startswith("-") else name

@@ -1,0 +1,96 @@
+"""Limits of a run's labels, in sentences with the run's own numbers."""
+
+from __future__ import annotations
+
+from deem_core.reporting.material import Material
+from deem_core.text import percent
+
+CLOSE = 0.02
+"""Mean confidence and accuracy that differ by less are called alike."""
+
+
+def limits_of(material: Material) -> list[str]:
+    """Return what to keep in mind before the labels are used."""
+    return [
+        _confidence(material),
+        _truth(material),
+        _copies(material),
+        _restarts(material),
+        *_answer(material),
+        "Importance says whom the model listens to, and dependence who goes with whom; neither says who is right.",
+        "All learners may be wrong together. No fusion of votes can see that: where nobody gives the right label, the "
+        "fused label is wrong too.",
+    ]
+
+
+def _confidence(material: Material) -> str:
+    sentence = (
+        "The probabilities of models like this one are usually too high: they treat the evidence of dependent learners "
+        "as more than it is. Trust the order of rows by confidence more than the numbers."
+    )
+    mean, evaluation = material.summary.answer.mean_confidence, material.evaluation
+    if mean is not None and evaluation is not None:
+        right = evaluation.accuracy
+        here = "about as sure as right"
+        if abs(mean - right) > CLOSE:
+            here = "too sure" if mean > right else "not sure enough"
+        sentence += (
+            f" Here they are {here} on average: the mean confidence is {percent(mean)}, and {percent(right)} of the "
+            f"{evaluation.rows:,} rows with known truth are right (evaluation only)."
+        )
+    elif mean is not None:
+        sentence += f" Here the mean confidence is {percent(mean)}; that is no estimate of how many labels are right."
+    return sentence
+
+
+def _truth(material: Material) -> str:
+    evaluation = material.evaluation
+    if evaluation is None:
+        return (
+            "Without true labels nobody can know how many fused labels are right, nor whether they are better than the "
+            "majority vote. A few hundred rows labelled by a trusted person would tell."
+        )
+    known, n_rows = evaluation.rows, material.summary.answer.n_rows
+    part = "all rows have" if known == n_rows else f"{known:,} of {n_rows:,} rows have"
+    return (
+        f"The evaluation holds for rows like those with known truth ({part} one). Its intervals tell what another draw "
+        "of such rows might give, and nothing about another training or other data."
+    )
+
+
+def _copies(material: Material) -> str:
+    sentence = (
+        "Learners that are nearly copies of each other can capture the label. The guard looks for them before training "
+        "and finds tight groups; looser ones, such as models trained on the same data, may stay unseen."
+    )
+    if material.summary.training.hedged:
+        sentence += (
+            " Here loose groups were found, so the answer is the mean of trainings with and without them merged."
+        )
+    elif material.settings.get("near_copies") == "keep":
+        sentence += " Here every learner kept its voice."
+    return sentence
+
+
+def _restarts(material: Material) -> str:
+    training = material.summary.training
+    if not training.restarts:
+        return "The model was fitted exactly, without restarts: the same votes give the same labels, whatever the seed."
+    agreements = [one.agreement for one in training.kept_restarts if one.agreement is not None]
+    sentence = "Another seed gives somewhat different labels."
+    if len(agreements) < 2:
+        return f"{sentence} With fewer than two restarts, how different is not known."
+    low, high = percent(min(agreements)), percent(max(agreements))
+    return (
+        f"{sentence} The {len(agreements)} restarts that were kept agree with each other on {low} to {high} of the "
+        "rows on average; their mean is steadier than any one of them."
+    )
+
+
+def _answer(material: Material) -> list[str]:
+    sentences = []
+    if material.summary.training.fallback:
+        sentences.append("Too few restarts survived, so these labels are those of the majority vote, not of the model.")
+    if material.facts.n_silent:
+        sentences.append(f"{material.facts.n_silent:,} rows have no votes and so no label.")
+    return sentences

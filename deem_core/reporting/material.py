@@ -1,0 +1,249 @@
+"""Material of a report, gathered from the workspace once.
+
+It serves the page and the JSON alike. Nothing is trained here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deem_core.answers import StoredAnswer
+from deem_core.comparison import Comparison, Evaluation
+from deem_core.diagnostics.checkup import Finding, checkup
+from deem_core.diagnostics.inspection import Inspection
+from deem_core.errors import InputError
+from deem_core.model.records import Record, by_restart
+from deem_core.readers import Reading
+from deem_core.runs import FusionSummary, Run, Workspace
+from deem_core.runs.run import RESULT
+from deem_core.training.alarms import Alarm, alarms
+from deem_core.training.sweep.result import Sweep
+from deem_core.typing import Floats
+from deem_core.votes.describe import Facts, describe
+
+BINS = 40
+"""Bins of the histogram of confidence."""
+
+MOST_RECORDS = 120
+"""Records of a restart that a report keeps at most; curves look the same."""
+
+MOST_RESTARTS = 20
+"""Restarts whose curves a report keeps."""
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels of a run in numbers.
+
+    Attributes
+    ----------
+    changes : (K, K) int64
+        Rows by majority vote (first) and fused label (second).
+    edges : (B + 1,) float64
+    confidence : (B,) int64
+        Rows by the confidence of their label.
+    """
+
+    changes: NDArray[np.int64]
+    edges: Floats
+    confidence: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Swept:
+    """A sweep of learning rates beside a training.
+
+    Attributes
+    ----------
+    sweep : Sweep
+    run : str, optional
+        Id of the sweep's own run; None for the sweep that the training itself made.
+    """
+
+    sweep: Sweep
+    run: str | None
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a report rests on; what was not computed is None.
+
+    Attributes
+    ----------
+    run : Run
+        A finished train run.
+    summary : FusionSummary
+    reading : Reading
+    facts : Facts
+    findings : tuple of Finding
+    records : tuple of Record
+        Of at most `MOST_RESTARTS` restarts, at most `MOST_RECORDS` each.
+    labels : Labels
+    alarms : tuple of Alarm
+    swept : Swept, optional
+    inspection : Inspection, optional
+    comparison : Comparison, optional
+    compare_run : str, optional
+        Id of the run that compared.
+    """
+
+    run: Run
+    summary: FusionSummary
+    reading: Reading
+    facts: Facts
+    findings: tuple[Finding, ...]
+    records: tuple[Record, ...]
+    labels: Labels
+    alarms: tuple[Alarm, ...]
+    swept: Swept | None
+    inspection: Inspection | None
+    comparison: Comparison | None
+    compare_run: str | None
+
+    @property
+    def classes(self) -> list[str]:
+        """The classes as text."""
+        return [str(label) for label in self.reading.votes.classes]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Setting → value."""
+        return self.summary.training.setting_values
+
+    @property
+    def evaluation(self) -> Evaluation | None:
+        """What truth says about the labels; None without truth."""
+        return self.summary.evaluation
+
+
+def gather(workspace: Workspace, run: Run, reading: Reading | None = None) -> Material:
+    """Return what there is about a train run; see `deem_core.reporting.build.report`."""
+    summary = _summary(run)
+    _check_inputs(workspace, run)
+    reading = reading or workspace.read_inputs(run.spec["inputs"])
+    facts = describe(reading.votes)
+    records, _ = run.records()
+    comparison, compare_run = _comparison(workspace, run)
+    training = summary.training
+    raised_alarms = alarms(
+        records,
+        training.setting_values,
+        training.restarts,
+        overruled=summary.answer.overruled,
+        unanimous=facts.n_unanimous,
+    )
+    return Material(
+        run=run,
+        summary=summary,
+        reading=reading,
+        facts=facts,
+        findings=checkup(reading.votes.without_truth()),
+        records=tuple(_thinned(records)),
+        labels=_labels(run, reading.votes.n_classes),
+        alarms=tuple(raised_alarms),
+        swept=_swept(workspace, run, training.sweep),
+        inspection=_inspection(workspace, run),
+        comparison=comparison,
+        compare_run=compare_run,
+    )
+
+
+# ---------------------------------------------------------------------- the run itself
+
+
+def _summary(run: Run) -> FusionSummary:
+    name = f"Run {run.id[:12]}"
+    if run.kind != "train":
+        raise InputError(f"{name} is of the kind {run.kind}; a report is about a run of the kind train.")
+    state = run.state()
+    if state.state != "done":
+        share = f" ({state.share:.0%} done)" if state.active else ""
+        why = f" {state.reason}" if state.reason else ""
+        todo = "Wait until it is done" if state.active else f"Resume it: python -m deem_core runs resume {run.id[:12]}"
+        raise InputError(f"{name} is {state.state}{share}, and a report needs a finished training.{why} {todo}.")
+    summary = FusionSummary.of(run)
+    if summary is None:
+        raise InputError(f"The results of {name} are damaged or of an earlier version; train once more.")
+    return summary
+
+
+def _check_inputs(workspace: Workspace, run: Run) -> None:
+    """Raise if a file of the run is gone."""
+    inputs = run.spec["inputs"]
+    for name, digest in ((inputs.get("name"), inputs.get("data")), (inputs.get("truth_name"), inputs.get("truth"))):
+        if digest is None:
+            continue
+        try:
+            workspace.input(digest)
+        except InputError:
+            raise InputError(
+                f"The file {str(name)!r} of run {run.id[:12]} was deleted from the workspace, and a report needs it. "
+                "Bring the same file again."
+            ) from None
+
+
+def _thinned(records: list[Record]) -> list[Record]:
+    """Return every n-th record of the first restarts.
+
+    The same ones of all restarts, so that they can be averaged.
+    """
+    groups = by_restart(records)
+    stride = -(-max(map(len, groups), default=1) // MOST_RECORDS)
+    return [record for own in groups[:MOST_RESTARTS] for record in own[::stride]]
+
+
+def _labels(run: Run, n_classes: int) -> Labels:
+    path = run.result(RESULT)
+    if path is None:
+        raise InputError(f"The labels of run {run.id[:12]} are gone; train once more.")
+    try:
+        stored = StoredAnswer(path, n_classes)
+        changes, confidence = stored.changes, stored.confidence
+    except (OSError, ValueError, KeyError):  # Arrow's own errors are of these kinds
+        raise InputError(f"The labels of run {run.id[:12]} are damaged; train once more.") from None
+    known = confidence[np.isfinite(confidence)].astype(np.float64)
+    counts, edges = np.histogram(known.clip(0, 1), bins=BINS, range=(0.0, 1.0))
+    return Labels(changes, edges, counts)
+
+
+# ---------------------------------------------------------------------- runs beside it
+
+
+def _done(workspace: Workspace, run: Run, kind: str) -> list[tuple[Run, dict[str, Any]]]:
+    """Return finished runs on the dataset with summaries, newest first."""
+    others = workspace.runs(dataset=run.dataset_id, kind=kind)
+    return [(other, summary) for other in others if (summary := other.summary()) is not None]
+
+
+def _swept(workspace: Workspace, run: Run, own_sweep: dict[str, Any] | None) -> Swept | None:
+    """Return the run's own sweep, else the dataset's latest."""
+    own = [(None, own_sweep)] if own_sweep else []
+    for sweep_run, content in [*own, *((other.id, content) for other, content in _done(workspace, run, "sweep"))]:
+        try:
+            return Swept(Sweep.from_dict(content), sweep_run)
+        except InputError:  # of an earlier version
+            continue
+    return None
+
+
+def _inspection(workspace: Workspace, run: Run) -> Inspection | None:
+    for other, _ in _done(workspace, run, "inspect"):
+        if other.config.get("training") == run.id:
+            try:
+                return Inspection.load(other.path)
+            except InputError:
+                continue
+    return None
+
+
+def _comparison(workspace: Workspace, run: Run) -> tuple[Comparison | None, str | None]:
+    for other, content in _done(workspace, run, "compare"):
+        try:
+            return Comparison.from_dict(content), other.id
+        except (KeyError, TypeError, ValueError):  # damaged, or of an earlier version
+            continue
+    return None, None

@@ -1,0 +1,100 @@
+"""Control of a run at work.
+
+Cancellation, progress and checkpoints in its folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import threading
+import time
+from pathlib import Path
+
+from deem_core import __version__
+from deem_core.control import Control, ProgressRecord, Saved
+from deem_core.errors import InputError
+from deem_core.runs.private import is_plain, make_folder, private_file
+from deem_core.runs.run import CHECKPOINT
+from deem_core.runs.status import Status
+
+SECONDS = 5.0
+"""Time between two checkpoints; the environment variable DEEM_CHECKPOINT_SECONDS changes it."""
+
+_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}")
+
+
+class RunControl(Control):
+    """Control of a run: progress to its status, checkpoints to its folder.
+
+    Parameters
+    ----------
+    status : Status
+    stop : threading.Event, optional
+        Set when the computation is to stop.
+    """
+
+    def __init__(self, status: Status, stop: threading.Event | None = None) -> None:
+        self.status, self.stop = status, stop or threading.Event()
+        self.folder = status.folder / CHECKPOINT
+        self.seconds = _seconds()
+        self._kept: dict[str, float] = {}
+        self._begun = time.monotonic()
+
+    def stopped(self) -> bool:
+        """Return whether to stop."""
+        return self.stop.is_set()
+
+    def tell(self, step: str, share: float, record: ProgressRecord | None = None) -> None:
+        """Append the record to the progress and report step and share."""
+        if record is not None:
+            self.status.append(record.kind, record.to_dict())
+        self.status.report(share, step)
+
+    def due(self, key: str) -> bool:
+        """Return whether the last checkpoint is old."""
+        return time.monotonic() - self._kept.get(key, self._begun) >= self.seconds
+
+    def save(self, key: str, saved: Saved) -> None:
+        """Replace the checkpoint, safe from power cuts."""
+        from safetensors.torch import save  # noqa: PLC0415  # imports torch
+
+        make_folder(self.folder)
+        metadata = {"version": __version__, "notes": json.dumps(saved.notes)}
+        tensors = {name: tensor.contiguous() for name, tensor in saved.tensors.items()}
+        with private_file(self._path(key), durable=True) as stream:
+            stream.write(save(tensors, metadata))
+        self._kept[key] = time.monotonic()
+
+    def load(self, key: str) -> Saved | None:
+        """Return the checkpoint under a key.
+
+        None if it is damaged or of another version.
+        """
+        from safetensors import SafetensorError, safe_open  # noqa: PLC0415
+
+        path = self._path(key)
+        if not (is_plain(path) and path.is_file()):
+            return None
+        try:
+            with safe_open(path, framework="pt") as file:
+                metadata = file.metadata() or {}
+                if metadata.get("version") != __version__:
+                    return None
+                notes = json.loads(metadata["notes"])
+                return Saved({name: file.get_tensor(name) for name in file.keys()}, notes)  # noqa: SIM118
+        except (SafetensorError, OSError, KeyError, ValueError):
+            return None
+
+    def _path(self, key: str) -> Path:
+        if not _KEY.fullmatch(key):
+            raise InputError(f"{key[:80]!r} cannot be the key of a checkpoint.")
+        return self.folder / f"{key}.safetensors"
+
+
+def _seconds() -> float:
+    try:
+        return max(0.0, float(os.environ.get("DEEM_CHECKPOINT_SECONDS", SECONDS)))
+    except ValueError:
+        return SECONDS

@@ -1,0 +1,86 @@
+"""Summary of a run that fused votes.
+
+The answer, the training behind it, and its evaluation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from deem_core.answers.answer import AnswerSummary
+from deem_core.comparison.evaluation import Evaluation
+from deem_core.estimators.summary import TrainingSummary
+from deem_core.files.plain import from_plain, to_plain
+from deem_core.runs.run import Run
+
+
+@dataclass(frozen=True)
+class FusionSummary:
+    """Content of ``summary.json`` of a train or apply run.
+
+    Attributes
+    ----------
+    answer : AnswerSummary
+    training : TrainingSummary
+    evaluation : Evaluation, optional
+        Where the truth is known.
+    """
+
+    answer: AnswerSummary
+    training: TrainingSummary
+    evaluation: Evaluation | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON, all in one object."""
+        evaluation = {} if self.evaluation is None else {"evaluation": self.evaluation.to_dict()}
+        return {**to_plain(self.answer), **self.training.to_dict(), **evaluation}
+
+    @classmethod
+    def of(cls, run: Run) -> FusionSummary | None:
+        """Return the summary of a finished run.
+
+        None if it has none that says all of this.
+        """
+        values = run.summary()
+        return None if values is None else cls.from_dict(values)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> FusionSummary | None:
+        """Inverse of `to_dict`.
+
+        None for what an older version wrote, or for damage.
+        """
+        plain = dict(values)
+        try:
+            evaluation = plain.get("evaluation")
+            summary = cls(
+                from_plain(AnswerSummary, plain),
+                TrainingSummary.from_dict(plain),
+                None if evaluation is None else Evaluation.from_dict(evaluation),
+            )
+        except (KeyError, TypeError):
+            return None
+        if len(summary.answer.class_shares) != summary.answer.n_classes:
+            return None
+        return summary
+
+    def story(self, method: str = "DEEM") -> str:
+        """Say what fusing changed, and what is known about its worth.
+
+        Parameters
+        ----------
+        method : str
+            What people call the method.
+        """
+        changed, n_rows = self.answer.changed, self.answer.n_rows
+        if self.training.fallback:
+            change = "Too few restarts survived, so the labels are those of the majority vote."
+        elif changed:
+            change = f"{method} changed {changed:,} of {n_rows:,} labels against the majority vote."
+        else:
+            change = f"{method} changed no label: the majority vote says the same on all {n_rows:,} rows."
+        if self.evaluation is None:
+            return f"{change} Without true labels nobody can know whether that is a gain."
+        return f"{change} {self.evaluation.sentence()}"

@@ -1,0 +1,47 @@
+"""Guidance: energy curves to verdicts, verdicts to a recommendation.
+
+`judge_curves` judges, `recommend` and `recommend_depth` choose, `judge_restarts` watches the restarts of one rate.
+Pure functions of curves: nothing here trains, and no truth is read.
+"""
+
+from deem_core.training.guidance.judge import (
+    SMOOTHING,
+    TAIL,
+    RestartsJudged,
+    judge_curves,
+    judge_restarts,
+    latest,
+    smooth,
+)
+from deem_core.training.guidance.recommend import (
+    FLOOR,
+    NOTHING,
+    THRESHOLDS,
+    Recommendation,
+    recommend,
+    recommend_depth,
+    unlucky_start,
+)
+from deem_core.training.guidance.verdicts import REJECTED, Kind, Numbers, Shown, Verdict
+
+__all__ = [
+    "FLOOR",
+    "NOTHING",
+    "REJECTED",
+    "SMOOTHING",
+    "TAIL",
+    "THRESHOLDS",
+    "Kind",
+    "Numbers",
+    "Recommendation",
+    "RestartsJudged",
+    "Shown",
+    "Verdict",
+    "judge_curves",
+    "judge_restarts",
+    "latest",
+    "recommend",
+    "recommend_depth",
+    "smooth",
+    "unlucky_start",
+]

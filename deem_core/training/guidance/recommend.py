@@ -1,0 +1,197 @@
+"""Verdicts to a recommendation: which rate, or which depth, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from deem_core.training.guidance.judge import (
+    DIP,
+    EXPLOSION,
+    MIN_RECORDS,
+    RECOVERY,
+    RECOVERY_LEAST,
+    RELAPSE,
+    RISE,
+    SMOOTHING,
+    TAIL,
+)
+from deem_core.training.guidance.verdicts import Verdict
+from deem_core.training.health import DROP
+from deem_core.typing import Floats
+
+FLOOR = 2.0
+"""Rates below this many times the default one are taken only if none above settles: a training of the usual length goes
+too short a way with them (docs/learning_rate.md)."""
+
+DEPTH_GAIN = 0.1
+"""A further layer must take away this share of the dependence between units to be worth its time."""
+
+THRESHOLDS: tuple[tuple[str, float, str], ...] = (
+    ("smoothing", SMOOTHING, "weight of the past in the moving average that verdicts are drawn from"),
+    ("dip", DIP, "margins: a difference that never dips this deep has not begun to learn (too small)"),
+    ("recovery", RECOVERY, "of the best recovery of any safe rate: a curve that comes back less has not settled"),
+    ("least recovery", RECOVERY_LEAST, "share of its dip that a curve must make good in any case"),
+    ("relapse", RELAPSE, "margins: a tail that leaves its best level by this much has exploded late"),
+    ("explosion", EXPLOSION, "margins: a difference larger than this has exploded"),
+    ("rise", RISE, "margins: an energy that ends this far above its start has risen"),
+    ("smallest class share", DROP, "of its majority-vote share: a class that keeps less has died"),
+    ("tail", TAIL, "share of the records, the last ones, that say where a curve ends"),
+    ("records", MIN_RECORDS, "fewer than this say nothing about a rate"),
+    ("floor", FLOOR, "times the default rate: smaller rates are taken only if none above settles"),
+)
+"""Name, value, meaning. The margin is the typical size of the difference over all rates, so that none of this depends
+on the scale of the energies."""
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """Which candidate to take, and why.
+
+    Attributes
+    ----------
+    kind : str
+        "recommended"; "best available" if none qualifies but some are not rejected; "no rate is safe".
+    index : int or None
+        Its position; None only if no rate is safe.
+    learning_rate : float or None
+    n_layers : int or None
+    why : str
+    to_try : str
+        What to do for a better answer; empty if there is nothing to improve.
+    """
+
+    kind: Literal["recommended", "best available", "no rate is safe"]
+    index: int | None
+    learning_rate: float | None
+    n_layers: int | None
+    why: str
+    to_try: str
+
+
+NOTHING = Recommendation(
+    "no rate is safe", None, None, None, "Nothing has been measured yet.", "Let the sweep run for longer."
+)
+
+
+def recommend(verdicts: Sequence[Verdict], least: float = 0.0) -> tuple[tuple[Verdict, ...], Recommendation]:
+    """Return the verdicts, the chosen one marked as recommended, and the recommendation.
+
+    The smallest usable rate from ``least`` on, for stability (paper); the largest usable one if all lie below; only
+    rates below the edge count, the first rejected rate above a usable one. Without a usable rate, the one that is not
+    rejected and came back furthest; else no rate is safe.
+
+    Parameters
+    ----------
+    verdicts : sequence of R Verdict
+        Of `judge_curves`.
+    least : float
+        Usually `FLOOR` times the default rate.
+    """
+    verdicts = tuple(verdicts)
+    order = sorted(range(len(verdicts)), key=lambda r: verdicts[r].learning_rate)
+    usable = [r for r in order if verdicts[r].kind == "usable"]
+    if not usable:
+        return verdicts, _second_best(verdicts, order)
+    above = order[order.index(usable[0]) :]
+    edge = next((verdicts[r].learning_rate for r in above if verdicts[r].rejected), float("inf"))
+    trusted = [r for r in usable if verdicts[r].learning_rate < edge]
+    enough = [r for r in trusted if verdicts[r].learning_rate >= least * (1 - 1e-9)]
+    best = enough[0] if enough else trusted[-1]
+    chosen = verdicts[best]
+    from_least = f" from {least:g} on" if least > 0 else ""
+    place = f"the smallest rate{from_least}" if enough else f"the largest rate below {least:g}"
+    why = (
+        f"{chosen.learning_rate:g} is {place} whose gap between data and samples dips, comes back "
+        f"({max(chosen.numbers.recovery, 0):.0%}) and stays, with no class lost and no energy rising."
+    )
+    marked = tuple(replace(v, kind="recommended") if r == best else v for r, v in enumerate(verdicts))
+    return marked, Recommendation("recommended", best, chosen.learning_rate, chosen.n_layers, why, "")
+
+
+def unlucky_start(verdicts: Sequence[Verdict]) -> bool:
+    """Return whether classes died at most rates although no energy rose.
+
+    Then the start is to blame, not the rates.
+    """
+    calm = [v for v in verdicts if v.numbers.records and max(v.numbers.rise_positive, v.numbers.rise_negative) <= RISE]
+    return 2 * sum(v.kind == "class died" for v in calm) > len(calm)
+
+
+def _second_best(verdicts: Sequence[Verdict], order: Sequence[int]) -> Recommendation:
+    known = [r for r in order if verdicts[r].numbers.records]
+    safe = [r for r in known if not verdicts[r].rejected]
+    if not known:
+        return NOTHING
+    if not safe:
+        lowest = verdicts[order[0]].learning_rate
+        why = f"Every rate from {lowest:g} on was rejected: {verdicts[order[0]].reason}"
+        to_try = (
+            f"Try rates well below {lowest:g}, a larger batch, or fewer layers; until then the majority vote or "
+            "Dawid-Skene is the safer answer."
+        )
+        return Recommendation("no rate is safe", None, None, None, why, to_try)
+    best = max(safe, key=lambda r: (verdicts[r].numbers.recovery, -r))
+    chosen = verdicts[best]
+    why = (
+        f"No rate has settled; {chosen.learning_rate:g} is not rejected and came back furthest "
+        f"({max(chosen.numbers.recovery, 0):.0%} of the way)."
+    )
+    larger = best == order[-1]
+    to_try = (
+        f"Add rates above {chosen.learning_rate:g}." if larger else "Sweep with more updates, or with rates in between."
+    )
+    return Recommendation("best available", best, chosen.learning_rate, chosen.n_layers, why, to_try)
+
+
+def recommend_depth(verdicts: Sequence[Verdict], dependence: Floats) -> tuple[tuple[Verdict, ...], Recommendation]:
+    """Return verdicts and sentences per depth, and the depth to take.
+
+    One layer to begin with, more while dependence falls and no class dies (paper, training insights).
+
+    Parameters
+    ----------
+    verdicts : sequence of R Verdict
+        Of one rate at several depths.
+    dependence : (R,)
+        Mean conditional mutual information between the units after the last layer, given the fused label; NaN if
+        unknown.
+    """
+    order = sorted(range(len(verdicts)), key=lambda r: verdicts[r].n_layers)
+    if not any(verdict.numbers.records for verdict in verdicts):
+        return tuple(verdicts), NOTHING
+    safe = [r for r in order if verdicts[r].numbers.records and not verdicts[r].rejected]
+    if not safe:
+        why = f"Every depth was rejected at this learning rate: {verdicts[order[0]].reason}"
+        to_try = "Sweep the learning rates at one layer first, then the depths at the rate that it recommends."
+        return tuple(verdicts), Recommendation("no rate is safe", None, None, None, why, to_try)
+    best = next((r for r in safe if verdicts[r].n_layers >= 1), safe[-1])
+    why = f"{_layers(verdicts[best])} is where to begin, and no class died."
+    for r in safe[safe.index(best) + 1 :]:
+        if dependence[r] < (1 - DEPTH_GAIN) * dependence[best]:
+            fall = 1 - dependence[r] / dependence[best]
+            why = (
+                f"{_layers(verdicts[r])}: the further layer takes away {fall:.0%} of the dependence, and no class died."
+            )
+            best = r
+        else:
+            why += f" {_layers(verdicts[r])} would not take away a further {DEPTH_GAIN:.0%} of the dependence."
+            break
+    judged = []
+    for r, verdict in enumerate(verdicts):
+        if verdict.rejected or not verdict.numbers.records:
+            judged.append(verdict)
+            continue
+        left = f"{dependence[r]:.3f} nats" if np.isfinite(dependence[r]) else "an unknown amount"
+        reason = f"No class died; {left} of dependence are left between its units once the label is known."
+        judged.append(replace(verdict, kind="recommended" if r == best else "usable", reason=reason))
+    chosen = verdicts[best]
+    return tuple(judged), Recommendation("recommended", best, chosen.learning_rate, chosen.n_layers, why, "")
+
+
+def _layers(verdict: Verdict) -> str:
+    count = {0: "No layer", 1: "One layer", 2: "Two layers", 3: "Three layers"}
+    return count.get(verdict.n_layers, f"{verdict.n_layers} layers")

@@ -1,0 +1,125 @@
+"""Guard against near-copies: the cliques, the tables to train on, and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deem_core.errors import InputError
+from deem_core.groups.cliques import Clique, find_cliques
+from deem_core.groups.kappa import MAX_ROWS, MIN_COMMON_ROWS, kappa_and_rows
+from deem_core.text import listing
+from deem_core.training.near_copies.reduction import Reduction
+from deem_core.votes import Votes
+from deem_core.votes.recode import MIN_LEARNERS
+
+Mode = Literal["guard", "keep", "collapse"]
+
+MIN_SEARCHED = 4
+"""A clique has three learners or more, so that fewer than four hold nothing else to compare it with."""
+
+
+@dataclass(frozen=True)
+class GuardPlan:
+    """What the guard found and what to train on.
+
+    Attributes
+    ----------
+    cliques : tuple of Clique
+        Found, whatever was done about them.
+    base : Reduction
+        The table to train on, and whose majority vote is the reference for alignment, share check and fallback.
+    hedge : Reduction, optional
+        A second table, with the loose cliques collapsed as well: the answer is then the mean of both
+        trainings' posteriors and the vote shares.
+    sentences : tuple of str
+        Which learners were taken as near-copies, with κ, and what was done.
+    """
+
+    cliques: tuple[Clique, ...]
+    base: Reduction
+    hedge: Reduction | None
+    sentences: tuple[str, ...]
+
+
+def guard(votes: Votes, mode: Mode, rng: np.random.Generator) -> GuardPlan:
+    """Look for near-copies and plan what to do about them.
+
+    Parameters
+    ----------
+    votes : Votes
+    mode : "guard", "keep" or "collapse"
+        Collapse tight cliques and hedge loose ones; report only; collapse all of them.
+    rng : np.random.Generator
+        Chooses the rows that κ is estimated on where there are more than `MAX_ROWS`.
+    """
+    if mode not in get_args(Mode):
+        raise InputError(f"near_copies is {mode!r}; choose one of {', '.join(get_args(Mode))}.")
+    everyone = Reduction.of(votes.learners)
+    if votes.n_learners < MIN_SEARCHED:
+        text = f"Near-copies were not looked for: that needs at least {MIN_SEARCHED} learners."
+        return GuardPlan((), everyone, None, (text,))
+    kappa, common = kappa_and_rows(votes, rng, MAX_ROWS)
+    cliques = find_cliques(kappa, votes.learners)
+    tight = tuple(clique for clique in cliques if clique.kind == "tight")
+    collapsed = {"guard": tight, "keep": (), "collapse": cliques}[mode]
+    hedged = cliques if mode == "guard" and len(tight) < len(cliques) else ()
+    least = min(len(Reduction.of(votes.learners, chosen).members) for chosen in (collapsed, hedged))
+    if least < MIN_LEARNERS:  # fewer voices identify nothing; the hedge collapses more, so it is the first to go
+        hedged = ()
+    if len(Reduction.of(votes.learners, collapsed).members) < MIN_LEARNERS:
+        collapsed = ()
+    return GuardPlan(
+        cliques,
+        base=Reduction.of(votes.learners, collapsed),
+        hedge=Reduction.of(votes.learners, hedged) if hedged else None,
+        sentences=(*_findings(cliques, collapsed, hedged, mode, least), *_sparse_note(common)),
+    )
+
+
+def _findings(
+    cliques: Sequence[Clique], collapsed: Sequence[Clique], hedged: Sequence[Clique], mode: Mode, least: int
+) -> list[str]:
+    """Return sentences on near-copies, with κ, and what was done about them."""
+    if mode == "keep":
+        untouched = "Every learner kept its voice, as asked"
+    else:
+        untouched = (
+            f"Every learner kept its voice: one voice per group would leave {least} of them, and fewer than "
+            f"{MIN_LEARNERS} identify nothing"
+        )
+    treatments = [
+        ("Near-copies", "Each group was given one voice, its own majority vote", collapsed),
+        (
+            "Possible near-copies",
+            "Trained with all voices and again with one voice per group; the answer is the mean of both and the "
+            "vote shares",
+            [clique for clique in hedged if clique not in collapsed],
+        ),
+        ("Near-copies", untouched, [clique for clique in cliques if clique not in collapsed and clique not in hedged]),
+    ]
+    return [
+        f"{finding}: {'; '.join(_in_words(clique) for clique in group)}. {action}."
+        for finding, action, group in treatments
+        if group
+    ]
+
+
+def _in_words(clique: Clique) -> str:
+    return f"{listing(clique.learners, rest='others')} (mean κ {clique.kappa:.2f})"
+
+
+def _sparse_note(common: NDArray[np.int64]) -> list[str]:
+    """Say how many pairs were passed over for want of common rows."""
+    pairs = common[np.triu_indices(len(common), 1)]
+    rare = int((pairs < MIN_COMMON_ROWS).sum())
+    if not rare:
+        return []
+    return [
+        f"{rare:,} of {len(pairs):,} pairs of learners share fewer than {MIN_COMMON_ROWS} rows in which a third one "
+        "voted; they count as independent (κ = 0) in the search for near-copies."
+    ]

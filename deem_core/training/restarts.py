@@ -1,0 +1,321 @@
+"""Restarts: trained, judged and kept, and how the kept ones answer together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from deem_core.control import Control, Saved
+from deem_core.model.alignment import apply_map, class_map
+from deem_core.model.config import Settings, Shape, TrainConfig, resolve
+from deem_core.model.devices import pick_device
+from deem_core.model.energy import Model, marginal_posterior, posterior, stack
+from deem_core.model.records import Record, has_settled
+from deem_core.model.trainer import Trainer, stack_size
+from deem_core.training.health import RestartHealth, hopeless, judge, survivors_suffice
+from deem_core.training.near_copies import Reduction
+from deem_core.typing import Floats, Integers
+from deem_core.votes import Votes
+from deem_core.votes.arrays import chunks, spread_rows
+
+JUDGED_ROWS = 100_000
+"""Rows, evenly spread, on which restarts are aligned with the majority vote and judged."""
+
+_CHUNK_CELLS = 1 << 23  # (row, unit) cells of a layer held at once when predicting
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a fit has come: one record of one restart.
+
+    Attributes
+    ----------
+    restart, restarts : int
+        Its number, counted over all trainings, and how many there are; they grow when further ones are needed.
+    share : float
+        How much of this restart is done.
+    record : Record
+    training : int
+        0, or 1 for the hedge.
+    """
+
+    kind: ClassVar[str] = "record"
+
+    restart: int
+    restarts: int
+    share: float
+    record: Record
+    training: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values: those of the record, and whose it is."""
+        return {**self.record.to_dict(), "training": self.training, "restart": self.restart, "share": self.share}
+
+
+Watcher = Callable[[Progress], None]
+
+
+class Reporter:
+    """Reports of a fit.
+
+    Every record, and how far all restarts have come together.
+
+    Parameters
+    ----------
+    control : Control
+        Told every `Progress`.
+    watch : callable, optional
+        Called with the same.
+    """
+
+    def __init__(self, control: Control, watch: Watcher | None = None) -> None:
+        self.control, self.watch = control, watch
+        self._shares: dict[int, float] = {}
+        self._lock = Lock()
+
+    def __call__(self, progress: Progress, *, resumed: bool = False) -> None:
+        """Report a record; a resumed one only counts.
+
+        It comes from a checkpoint and was reported before.
+        """
+        with self._lock:
+            self._shares[progress.restart] = progress.share
+            if resumed:
+                return
+            if self.watch is not None:
+                self.watch(progress)
+            self.control.tell("Training", sum(self._shares.values()) / progress.restarts, progress)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Kept restarts of one training and how to ask them.
+
+    Attributes
+    ----------
+    reduction : Reduction
+        From the learners of the file to those of the model.
+    model : Model
+        R' kept restarts side by side.
+    maps : (R', K) int
+        Class of each hidden state, per restart (Hungarian against the majority vote of the training rows).
+    exact : bool
+        Whether missing votes are summed out (the iRBM fitted by likelihood) or silent (all others).
+    """
+
+    reduction: Reduction
+    model: Model
+    maps: NDArray[np.intp]
+    exact: bool = False
+
+    def posteriors(self, codes: Integers) -> Floats:
+        """Return p(label | votes) (n, K), averaged over the kept restarts.
+
+        For (n, d) codes of the file's learners.
+        """
+        reduced = self.reduction.apply(codes)
+        posterior = np.empty((len(codes), self.model.n_classes))
+        for rows in _chunks(len(codes), self.model):
+            each = _ask(self.model, reduced[rows], self.exact)
+            posterior[rows] = np.mean([apply_map(each[r], self.maps[r]) for r in range(len(each))], axis=0)
+        return posterior
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A training with its restarts judged.
+
+    Attributes
+    ----------
+    part : Part, optional
+        None if too few restarts survived.
+    settings : Settings
+    seeds : list of int
+    health : list of RestartHealth
+        One per restart.
+    history : list of Record
+    asked : int
+        Restarts to begin with; those beyond were trained because too few of them survived.
+    """
+
+    part: Part | None
+    settings: Settings
+    seeds: list[int]
+    health: list[RestartHealth]
+    history: list[Record]
+    asked: int
+
+    @property
+    def suffices(self) -> bool:
+        """Whether enough restarts survived to answer."""
+        return self.part is not None and survivors_suffice(len(self.part.maps), self.asked)
+
+
+def fit_restarts(
+    votes: Votes,
+    reduction: Reduction,
+    config: TrainConfig,
+    seeds: Sequence[int],
+    *,
+    asked: int,
+    report: Callable[[Record, float, bool], None],
+    pool: Executor,
+    control: Control | None = None,
+    name: str = "training",
+) -> Fit:
+    """Train ``asked`` restarts on the reduced votes and keep the living ones.
+
+    If too few survive, as many again are trained while there are seeds: collapse is mostly bad luck of a start.
+    Checkpoints are kept under keys that begin with ``name``. ``report`` is called, from several threads, with a record,
+    the share of its restart that is done, and whether it comes from a checkpoint.
+
+    Raises
+    ------
+    Stopped
+        If ``control`` says so.
+    """
+    reduced = reduction.reduce(votes.without_truth())
+    reduced = reduced.select_rows(reduced.votes_per_row > 0)
+    settings = resolve(config, Shape.of(reduced))
+    device = pick_device(config.device)
+    control = control or Control()
+    size = _resumable_stack_size(f"{name}-stacks", stack_size(asked, device), control)
+
+    def train(first: int) -> _Stack:
+        own = seeds[first : min(first + size, (first // asked + 1) * asked)]
+        trainer = Trainer(reduced.codes, reduced.n_classes, settings.config, own, device=device)
+        stacked = _Stack(trainer, first, f"{name}-{first}", control)
+        stacked.train(report)
+        return stacked
+
+    stacks: list[_Stack] = []
+    for begin in range(0, len(seeds), asked):
+        stacks += pool.map(train, range(begin, begin + asked, size))
+        model = stack([own.trainer.finished() for own in stacks])
+        health, maps = _judge(reduced, model, [failure for own in stacks for failure in own.trainer.failures])
+        alive = [r for r, verdict in enumerate(health) if verdict.kept]
+        if survivors_suffice(len(alive), asked) or hopeless(len(alive), len(health)):
+            break
+    part = None
+    if alive:
+        survivors = model.with_parameters([tensor[alive] for tensor in model.parameters()])
+        part = Part(reduction, survivors, maps[alive])
+    history = [record for own in stacks for records in own.records for record in records]
+    return Fit(part, settings, list(seeds[: len(health)]), health, history, asked)
+
+
+def _resumable_stack_size(key: str, size: int, control: Control) -> int:
+    """Return the checkpoints' stack size, or save this one.
+
+    The size depends on the device, and checkpoints hold whole stacks: a run begun on a CPU goes on in the CPU's stacks.
+    """
+    saved = control.load(key)
+    if saved is not None:
+        return int(saved.notes["stack_size"])
+    control.save(key, Saved({}, {"stack_size": size}))
+    return size
+
+
+class _Stack:
+    """Restarts side by side, with their checkpoint under a key."""
+
+    def __init__(self, trainer: Trainer, first: int, key: str, control: Control) -> None:
+        self.trainer, self.first, self.key, self.control = trainer, first, key, control
+        self.records: list[list[Record]] = [[] for _ in trainer.seeds]
+
+    def train(self, report: Callable[[Record, float, bool], None]) -> None:
+        """Train from the last checkpoint and report every record."""
+        self._load()
+        for own in self.records:
+            if own:
+                report(own[-1], self._share(own[-1]), True)
+        if not self._enough():
+            for records in self.trainer.run(self._before_update):
+                for own, record in zip(self.records, records, strict=True):
+                    own.append(replace(record, restart=record.restart + self.first))
+                    report(own[-1], self._share(own[-1]), False)
+                if self._enough():
+                    break
+        self._save()
+
+    def _share(self, record: Record) -> float:
+        return record.update / self.trainer.n_updates
+
+    def _enough(self) -> bool:
+        return self.trainer.config.early_stop and all(has_settled(own) for own in self.records)
+
+    def _before_update(self) -> None:
+        """Stop, or save a checkpoint, if it is time to."""
+        if self.control.stopped():
+            self._save()
+            self.control.check()
+        if self.control.due(self.key):
+            self._save()
+
+    def _save(self) -> None:
+        notes = {
+            "records": [[record.to_dict() for record in own] for own in self.records],
+            "failures": self.trainer.failures,
+        }
+        self.control.save(self.key, Saved(self.trainer.state(), notes))
+
+    def _load(self) -> None:
+        saved = self.control.load(self.key)
+        if saved is not None:
+            self.trainer.restore(saved.tensors)
+            self.trainer.failures = list(saved.notes["failures"])
+            self.records = [[Record.from_dict(item) for item in own] for own in saved.notes["records"]]
+
+
+def _judge(votes: Votes, model: Model, failures: Sequence[str | None]) -> tuple[list[RestartHealth], NDArray[np.intp]]:
+    """Return the verdict on each restart and its class map (R, K)."""
+    rows = spread_rows(votes.n_rows, JUDGED_ROWS)
+    majority = votes.majority_vote.codes[rows]
+    labels = np.empty((model.n_models, len(rows)), np.intp)
+    for chunk in _chunks(len(rows), model):
+        labels[:, chunk] = _ask(model, votes.codes[rows[chunk]], exact=False).argmax(-1)
+    maps = np.stack([class_map(own, majority, votes.n_classes) for own in labels])
+    mapped = np.stack([maps[r][own] for r, own in enumerate(labels)])
+    return judge(mapped, majority, votes.n_classes, failures, votes.classes), maps
+
+
+def _ask(model: Model, codes: Integers, exact: bool) -> Floats:
+    """Return p(h | x) (R, n, K) of a few rows."""
+    states = torch.as_tensor(np.ascontiguousarray(codes), device=model.weights.device).to(torch.int64)
+    states = states.expand(model.n_models, -1, -1)
+    with torch.no_grad():
+        answer = marginal_posterior(model, states) if exact else posterior(model, states)
+    return answer.cpu().to(torch.float64).numpy()
+
+
+def _chunks(n_rows: int, model: Model) -> Iterator[slice]:
+    return chunks(n_rows, max(256, _CHUNK_CELLS // (model.n_models * model.n_learners * model.n_classes)))
+
+
+@contextmanager
+def training_pool(device: torch.device) -> Iterator[Executor]:
+    """Yield a pool of threads to train in.
+
+    One thread per core on a CPU, one in all on a GPU.
+
+    Torch works outside the interpreter lock, and one thread per core, each with its own stack of restarts, beats
+    several threads inside the small operations of one stack: so operations get one thread each meanwhile.
+    """
+    before = torch.get_num_threads()
+    on_cpu = device.type == "cpu"
+    if on_cpu:
+        torch.set_num_threads(1)
+    try:
+        with ThreadPoolExecutor((os.cpu_count() or 1) if on_cpu else 1) as pool:
+            yield pool
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,93 @@
+"""Cost of a sweep, from a few real updates on this machine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from deem_core.model.devices import cores
+from deem_core.training.restarts import training_pool
+from deem_core.training.sweep.candidates import Candidate
+from deem_core.training.sweep.measure import Measure
+from deem_core.training.sweep.trainer import Stack
+from deem_core.votes import Votes
+from deem_core.votes.arrays import spread_rows
+
+CALIBRATION_SECONDS = 0.4
+"""Time given to the updates of each stack that is tried; at least two are made."""
+
+CALIBRATION_BATCHES = 4
+"""Rows used, in batches: an update costs the same whatever the size of the table."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds that work takes while all cores are busy.
+
+    Attributes
+    ----------
+    update : dict of int to float
+        One update of a whole stack, by the depth of its candidates.
+    look : dict of int to float
+        One measurement of one candidate, by its depth.
+    depths : tuple of int
+        Depth of every candidate.
+    threads : int
+        Stacks that train at once.
+    """
+
+    update: dict[int, float]
+    look: dict[int, float]
+    depths: tuple[int, ...]
+    threads: int
+
+    def seconds(self, schedule: NDArray[np.intp], stacks: Sequence[Sequence[int]]) -> float:
+        """Return the expected time of a sweep that measures at these updates."""
+        total = sum(
+            self.update[self.depths[stack[0]]] * schedule[-1] + self.look[self.depths[at]] * len(schedule)
+            for stack in stacks
+            for at in stack[:1]
+        ) + sum(self.look[self.depths[at]] * len(schedule) for stack in stacks for at in stack[1:])
+        return float(total / min(self.threads, len(stacks)))
+
+
+def calibrate(
+    votes: Votes,
+    candidates: Sequence[Candidate],
+    stacks: Sequence[Sequence[int]],
+    measure: Measure,
+    device: torch.device,
+) -> Cost:
+    """Time the largest stack of every depth, on all cores at once."""
+    batch = int(candidates[0].config.batch_size or 1)
+    few = votes.select_rows(spread_rows(votes.n_rows, CALIBRATION_BATCHES * batch))
+    codes = torch.tensor(few.codes, device=device)
+    threads = cores() if device.type == "cpu" else 1
+
+    def time_one(members: Sequence[int]) -> tuple[float, float]:
+        stack = Stack(members, candidates, np.array([0, 1 << 40]))
+        stack.begin(few, codes, measure.seed)
+        begun = time.perf_counter()
+        stack.advance(measure, lambda: False)
+        look = (time.perf_counter() - begun) / len(members)
+        trainer = stack.trainer
+        assert trainer is not None  # noqa: S101
+        trainer.step()  # the first is slower than those that follow
+        begun, updates = time.perf_counter(), 0
+        while updates < 2 or time.perf_counter() - begun < CALIBRATION_SECONDS:
+            trainer.step()
+            updates += 1
+        return (time.perf_counter() - begun) / updates, look
+
+    update, look = {}, {}
+    for depth in {candidate.n_layers for candidate in candidates}:
+        own = [stack for stack in stacks if candidates[stack[0]].n_layers == depth]
+        with training_pool(device) as pool:
+            timings = list(pool.map(time_one, [max(own, key=len)] * min(threads, len(stacks))))
+        update[depth], look[depth] = (float(np.mean(part)) for part in zip(*timings, strict=True))
+    return Cost(update, look, tuple(candidate.n_layers for candidate in candidates), threads)

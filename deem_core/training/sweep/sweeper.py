@@ -1,0 +1,372 @@
+"""Sweeper: trains all candidates record by record, and can be stopped."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from queue import SimpleQueue
+from threading import Event
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from sklearn.utils import check_random_state
+
+from deem_core.control import Control
+from deem_core.errors import InputError
+from deem_core.model.config import Shape, TrainConfig
+from deem_core.model.devices import cores, pick_device
+from deem_core.model.records import Record
+from deem_core.training import guidance
+from deem_core.training.guidance import SMOOTHING
+from deem_core.training.near_copies import GuardPlan, guard
+from deem_core.training.restarts import training_pool
+from deem_core.training.sweep.candidates import in_words, plan_candidates, stacks_of
+from deem_core.training.sweep.cost import calibrate
+from deem_core.training.sweep.depth import Dependence, dependence
+from deem_core.training.sweep.measure import Look, Measure
+from deem_core.training.sweep.result import Curves, Sweep, finish
+from deem_core.training.sweep.trainer import Stack
+from deem_core.votes import Votes
+from deem_core.votes.arrays import spread_rows
+from deem_core.votes.recode import votes_to_learn_from
+
+UNLUCKY = (
+    "From the first initialisation a class died at most rates while no energy rose, which says more about that start "
+    "than about the rates: the sweep was repeated from another one."
+)
+"""Said if the sweep was repeated."""
+
+STEP = "Sweeping"
+"""What is being done, for those who are told."""
+
+RECORDS = 64
+"""Records after the one before training, evenly spaced over the updates (fewer only if there are fewer updates)."""
+
+LIVE_BYTES = 1 << 30
+"""Parameters of candidates held at once; beyond it the later ones wait until earlier ones are done."""
+
+
+@dataclass(frozen=True)
+class SweepProgress:
+    """One record of one candidate, and how far the sweep has come.
+
+    Attributes
+    ----------
+    candidate, candidates : int
+        Its position in the sweep, and how many there are.
+    learning_rate : float
+    n_layers : int
+    share : float
+        Of the whole sweep.
+    record : Record
+        ``restart`` is the candidate; energies and shares are those of the measured rows.
+    share_ratio : float
+    seconds_left : float
+        Expected.
+    """
+
+    kind: ClassVar[str] = "record"
+
+    candidate: int
+    candidates: int
+    learning_rate: float
+    n_layers: int
+    share: float
+    record: Record
+    share_ratio: float
+    seconds_left: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values: those of the record, and whose it is."""
+        return {**self.record.to_dict(), **{name: value for name, value in vars(self).items() if name != "record"}}
+
+
+class Sweeper:
+    """A sweep in progress.
+
+    Iterate to run it, ask for its `result` any time.
+
+    Every candidate starts from the same weights, sees the same batches and is measured at the same updates on the
+    same rows. They advance together, so that a sweep stopped early has told something about each. If classes die at
+    most rates while no energy rises, the start is to blame and the sweep is repeated once from another one.
+
+    Parameters
+    ----------
+    votes : Votes, frame or array
+        As `DEEM.fit` takes them; truth is not read.
+    rates : sequence of float, optional
+        By default nine rates around that of the recipe.
+    n_layers : int or sequence of int, optional
+        Several depths are compared at one rate.
+    config : TrainConfig, optional
+        All other settings. The sweep trains on the table that training would train on (``near_copies``), and
+        for ``updates``, by default those of a default training at the default rate.
+    control : Control, optional
+        Asked before every update whether to stop, and told every record.
+    smoothing : float
+        Weight of the past in the moving average that verdicts are drawn from.
+    plan : GuardPlan, optional
+        What to do about near-copies, from a `guard` that ran already; by default it runs here.
+    """
+
+    def __init__(
+        self,
+        votes: Any,
+        rates: Sequence[float] | None = None,
+        *,
+        n_layers: int | Sequence[int] | None = None,
+        config: TrainConfig | None = None,
+        control: Control | None = None,
+        smoothing: float = SMOOTHING,
+        plan: GuardPlan | None = None,
+    ) -> None:
+        config = config or TrainConfig()
+        guidance.smooth(np.zeros((1, 1)), smoothing)  # its bounds, before any work is done
+        self.smoothing, self.control = smoothing, control or Control()
+        self.seed = int(check_random_state(config.random_state).randint(2**31 - 1))
+        self.votes, self.sentences = _table(votes, config, self.seed, plan)
+        shape = Shape.of(self.votes)
+        self.candidates, self.settings = plan_candidates(shape, config, rates, n_layers)
+        self.device = pick_device(config.device)
+        self.stacks = stacks_of(self.candidates, shape, self.device)
+        self.how = in_words(self.stacks, self.device, cores() if self.device.type == "cpu" else 1)
+        updates = int(self.settings.config.updates or 1)
+        self.schedule = spread_rows(updates + 1, RECORDS + 1, nearest=True)
+        self.measure = Measure(self.votes, self.seed, self.device)
+        self.curves = Curves.empty(len(self.candidates), len(self.schedule), self.votes.n_classes)
+        self.failures: dict[int, str] = {}
+        self.dependence: dict[int, Dependence] = {}
+        self.seconds = 0.0
+        self.complete = False
+        self._halt = Event()
+
+    def estimate_seconds(self) -> float:
+        """Return how long the sweep will take, from a few real updates."""
+        return calibrate(self.votes, self.candidates, self.stacks, self.measure, self.device).seconds(
+            self.schedule, self.stacks
+        )
+
+    def result(self) -> Sweep:
+        """Return what is known so far, with verdicts and a recommendation.
+
+        `Sweep.complete` says if that is all.
+        """
+        return finish(self)
+
+    # ------------------------------------------------------------------ running
+
+    def __iter__(self) -> Iterator[SweepProgress]:
+        """Run the sweep and yield every record as it comes."""
+        if self.seconds:
+            raise InputError("This sweep has run already; make a new one to run it again.")
+        begun = time.perf_counter()
+        self.control.tell(STEP, 0.0)
+        yield from self._pass(begun)
+        if self.complete and guidance.unlucky_start(self.result().verdicts):
+            yield from self._again(begun)
+
+    def _again(self, begun: float) -> Iterator[SweepProgress]:
+        """Repeat an unlucky sweep from another start, and keep the better one."""
+        first, living = (self.seed, self.curves, self.failures, self.dependence), _living(self.result())
+        self.seed = int(np.random.SeedSequence([self.seed, 1]).generate_state(1)[0] % (2**31 - 1))
+        self.curves = Curves.empty(len(self.candidates), len(self.schedule), self.votes.n_classes)
+        self.failures, self.dependence, self.complete = {}, {}, False
+        self._halt.clear()
+        yield from self._pass(begun)
+        if self.complete and _living(self.result()) >= living:
+            self.sentences = (*self.sentences, UNLUCKY)
+        else:  # stopped, or no better: the first stands
+            self.seed, self.curves, self.failures, self.dependence = first
+            self.complete = True
+
+    def _pass(self, begun: float) -> Iterator[SweepProgress]:
+        """Train all candidates once from the present seed."""
+        arrived: SimpleQueue[Arrival] = SimpleQueue()
+        with training_pool(self.device) as pool:
+            unfinished = Workers(self, pool, arrived).start()
+            try:
+                while unfinished:
+                    arrival = arrived.get()
+                    if arrival.error is not None:
+                        raise arrival.error
+                    self.failures |= arrival.stack.failures
+                    self.seconds = time.perf_counter() - begun
+                    yield from self._keep(arrival)
+                    unfinished -= arrival.last
+                self.complete = not self.stopped()
+            finally:
+                self._halt.set()
+                self.seconds = time.perf_counter() - begun
+
+    def stopped(self) -> bool:
+        """Return whether somebody wished an end."""
+        return self._halt.is_set() or self.control.stopped()
+
+    def _keep(self, arrival: Arrival) -> Iterator[SweepProgress]:
+        for at, look in arrival.looks:
+            self.curves.put(at, arrival.at, look)
+        if arrival.dependence:
+            self.dependence |= arrival.dependence
+        done = np.maximum(self.curves.reached, [len(self.schedule) * (at in self.failures) for at in self._all()])
+        share = float(done.sum() / (len(self.schedule) * len(self.candidates)))
+        for at, look in arrival.looks:
+            progress = SweepProgress(
+                candidate=at,
+                candidates=len(self.candidates),
+                learning_rate=self.candidates[at].learning_rate,
+                n_layers=self.candidates[at].n_layers,
+                share=share,
+                record=self._record(at, int(self.schedule[arrival.at]), look),
+                share_ratio=look.share_ratio,
+                seconds_left=self.seconds * (1 - share) / share,
+            )
+            self.control.tell(STEP, share, progress)
+            yield progress
+
+    def _all(self) -> range:
+        return range(len(self.candidates))
+
+    def epoch(self, update: int) -> float:
+        """Return an update as passes through the data."""
+        return float(update * int(self.candidates[0].config.batch_size or 1) / self.votes.n_rows)
+
+    def _record(self, at: int, update: int, look: Look) -> Record:
+        return Record(
+            restart=at,
+            update=update,
+            epoch=self.epoch(update),
+            positive=look.positive,
+            negative=look.negative,
+            difference=look.positive - look.negative,
+            energy_positive=look.energy_positive,
+            energy_negative=look.energy_negative,
+            energy_difference=look.energy_positive - look.energy_negative,
+            acceptance=look.acceptance,
+            moved=look.moved,
+            shares=look.shares,
+            seconds=self.seconds,
+        )
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """One record of one stack, on its way from a worker.
+
+    ``last`` if there will be no other.
+    """
+
+    stack: Stack
+    at: int
+    looks: list[tuple[int, Look]]
+    last: bool
+    dependence: dict[int, Dependence]
+    error: BaseException | None = None
+
+
+class Workers:
+    """Threads that advance the stacks in turn, one record at a time."""
+
+    def __init__(self, sweeper: Sweeper, pool: Executor, arrived: SimpleQueue[Arrival]) -> None:
+        self.sweeper, self.pool, self.arrived = sweeper, pool, arrived
+        self.codes = torch.tensor(sweeper.votes.codes, device=sweeper.device)
+        self.stacks = [Stack(members, sweeper.candidates, sweeper.schedule) for members in sweeper.stacks]
+        self.waiting: deque[Stack] = deque(self.stacks)
+        self.several_depths = len({candidate.n_layers for candidate in sweeper.candidates}) > 1
+
+    def start(self) -> int:
+        """Start as many stacks as memory allows; return how many there are."""
+        cells = self.sweeper.votes.n_learners * self.sweeper.votes.n_classes
+        deepest = max(candidate.n_layers for candidate in self.sweeper.candidates)
+        bytes_each = 4 * cells * (self.sweeper.votes.n_classes + deepest * cells) * max(map(len, self.sweeper.stacks))
+        for _ in range(max(cores(), LIVE_BYTES // max(bytes_each, 1))):
+            if self.waiting:
+                self.pool.submit(self._work, self.waiting.popleft())
+        return len(self.stacks)
+
+    def _work(self, stack: Stack) -> None:
+        sweeper, looks, at = self.sweeper, None, stack.next
+        try:
+            if stack.trainer is None and not sweeper.stopped():
+                stack.begin(sweeper.votes, self.codes, sweeper.seed)
+            if stack.trainer is not None:
+                looks = stack.advance(sweeper.measure, sweeper.stopped)
+            last = looks is None or stack.done
+            dependences = self._dependence(stack) if looks is not None and stack.done and self.several_depths else {}
+        except BaseException as error:  # handed to whoever iterates
+            self.arrived.put(Arrival(stack, at, [], True, {}, error))
+            return
+        if not last:
+            self.pool.submit(self._work, stack)
+        else:
+            stack.trainer = None  # its memory is for the next one
+            if self.waiting:
+                self.pool.submit(self._work, self.waiting.popleft())
+        self.arrived.put(Arrival(stack, at, looks or [], last, dependences))
+
+    def _dependence(self, stack: Stack) -> dict[int, Dependence]:
+        return {at: dependence(stack.model_of(at), self.sweeper.measure.codes) for at in stack.members}
+
+
+def sweep(
+    votes: Any,
+    rates: Sequence[float] | None = None,
+    *,
+    n_layers: int | Sequence[int] | None = None,
+    smoothing: float = SMOOTHING,
+    watch: Callable[[SweepProgress], None] | None = None,
+    control: Control | None = None,
+    plan: GuardPlan | None = None,
+    **settings: Any,
+) -> Sweep:
+    """Train at several learning rates, or depths, and judge their energy curves.
+
+    Parameters
+    ----------
+    votes, rates, n_layers, smoothing, control, plan
+        See `Sweeper`.
+    watch : callable, optional
+        Called with a `SweepProgress` at every record.
+    **settings
+        Those of `deem_core.model.config.TrainConfig`, such as ``updates``, ``batch_size``, ``near_copies``, ``device``
+        and ``random_state``.
+
+    Examples
+    --------
+    >>> from deem_core import simulate, sweep
+    >>> result = sweep(simulate("tree", 300, seed=0).votes, [0.1, 0.5], updates=20, random_state=0)
+    >>> len(result.verdicts)
+    2
+    """
+    config = TrainConfig.of(settings)
+    sweeper = Sweeper(votes, rates, n_layers=n_layers, config=config, control=control, smoothing=smoothing, plan=plan)
+    for progress in sweeper:
+        if watch is not None:
+            watch(progress)
+    return sweeper.result()
+
+
+def estimate(
+    votes: Any, rates: Sequence[float] | None = None, *, n_layers: int | Sequence[int] | None = None, **settings: Any
+) -> float:
+    """Return the seconds that `sweep` will take here.
+
+    For the same arguments, from a few real updates.
+    """
+    return Sweeper(votes, rates, n_layers=n_layers, config=TrainConfig.of(settings)).estimate_seconds()
+
+
+def _living(result: Sweep) -> int:
+    return sum(verdict.kind != "class died" for verdict in result.verdicts)
+
+
+def _table(X: Any, config: TrainConfig, seed: int, plan: GuardPlan | None) -> tuple[Votes, tuple[str, ...]]:
+    """Return the votes to train on, and sentences about near-copies."""
+    votes = votes_to_learn_from(X, config.allow_few_learners)
+    if plan is None:
+        plan = guard(votes, config.near_copies, np.random.default_rng(seed))  # type: ignore[arg-type]
+    reduced = plan.base.reduce(votes)
+    return reduced.select_rows(reduced.votes_per_row > 0), plan.sentences

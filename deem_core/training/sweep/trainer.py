@@ -1,0 +1,116 @@
+"""Stack of candidates that train side by side, with the same batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from deem_core.model.energy import Model
+from deem_core.model.records import not_finite
+from deem_core.model.trainer import Trainer
+from deem_core.training.sweep.candidates import Candidate
+from deem_core.training.sweep.measure import Look, Measure
+from deem_core.votes import Votes
+
+
+class SweepTrainer(Trainer):
+    """A trainer that can go on without some of its models."""
+
+    @torch.no_grad()
+    def keep(self, positions: Sequence[int]) -> None:
+        """Go on with the models at these positions only."""
+        at = list(positions)
+        self.seeds = [self.seeds[r] for r in at]
+        self.failures = [self.failures[r] for r in at]
+        self.batches = [self.batches[r] for r in at]
+        self.rates = self.rates[at]
+        self.start = [tensor[at] for tensor in self.start]
+        self.velocity = [tensor[at] for tensor in self.velocity]
+        self.chains = None if self.chains is None else self.chains[at]
+        self.model = self.model.with_parameters([t.detach()[at].requires_grad_() for t in self.model.parameters()])
+
+
+class Stack:
+    """Some candidates of a sweep, advanced from record to record.
+
+    Parameters
+    ----------
+    members : sequence of int
+        Positions of the candidates in the sweep.
+    candidates : sequence of Candidate
+        All of them.
+    schedule : (T,) int array
+        Updates to measure at, from 0 on.
+    """
+
+    def __init__(self, members: Sequence[int], candidates: Sequence[Candidate], schedule: NDArray[np.intp]) -> None:
+        self.members = list(members)
+        self.config = candidates[self.members[0]].config
+        self.rates = [candidates[at].learning_rate for at in self.members]
+        self.schedule, self.next = schedule, 0
+        self.trainer: SweepTrainer | None = None
+        self.failures: dict[int, str] = {}
+
+    def begin(self, votes: Votes, codes: torch.Tensor, seed: int) -> None:
+        """Initialise all members with one seed: the same weights, the same batches.
+
+        ``codes`` are those of ``votes`` on the device, of which all stacks share one copy.
+        """
+        self.trainer = SweepTrainer(
+            votes.codes,
+            votes.n_classes,
+            self.config,
+            [seed] * len(self.members),
+            device=codes.device,
+            learning_rates=self.rates,
+        )
+        self.trainer.codes = codes
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing left to train."""
+        return self.next >= len(self.schedule) or not self.members
+
+    def advance(self, measure: Measure, stopped: Callable[[], bool]) -> list[tuple[int, Look]] | None:
+        """Train up to the next record and return it, per living candidate.
+
+        None if it was told to stop.
+        """
+        trainer = self._begun()
+        while trainer.update < self.schedule[self.next]:
+            if stopped():
+                return None
+            _, _, energies = trainer.step()
+            self._abandon(torch.isfinite(energies).all(dim=0).tolist(), trainer)
+            if not self.members:
+                return []
+        measured = [(at, measure(self.model_of(at), self.config)) for at in self.members]
+        self._abandon([look.finite for _, look in measured], trainer)
+        self.next += 1
+        return [(at, look) for at, look in measured if look.finite]
+
+    def model_of(self, candidate: int) -> Model:
+        """Return the model (R = 1) of a living candidate as it is now."""
+        return self._begun().finished().single(self.members.index(candidate))
+
+    def _begun(self) -> SweepTrainer:
+        if self.trainer is None:
+            raise RuntimeError("begin() comes first")
+        return self.trainer
+
+    def _abandon(self, finite: Sequence[bool], trainer: SweepTrainer) -> None:
+        """Abandon candidates whose energy is no longer finite.
+
+        They would cost time and tell nothing.
+        """
+        if all(finite):
+            return
+        for at in (at for at, fine in zip(self.members, finite, strict=True) if not fine):
+            self.failures[at] = not_finite(trainer.update)
+        survivors = [r for r, fine in enumerate(finite) if fine]
+        self.members = [self.members[r] for r in survivors]
+        if survivors:
+            trainer.keep(survivors)

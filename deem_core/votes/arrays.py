@@ -1,0 +1,166 @@
+"""Array helpers: chunks, spread rows, one-hot votes, distinct rows, sums of votes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import DTypeLike, NDArray
+from scipy.sparse import csr_array
+
+from deem_core.typing import Codes, Floats, Integers, Posterior
+
+NO_VOTE = -1
+"""Class code of a vote that was not cast."""
+
+_BLOCK = 1 << 20  # (row, class) or (row, learner) cells handled at once
+
+
+def chunks(n: int, size: int) -> Iterator[slice]:
+    """Yield slices of at most ``size`` rows that cover n rows.
+
+    They keep temporaries small; a size below 1 counts as 1.
+    """
+    size = max(1, size)
+    return (slice(start, min(start + size, n)) for start in range(0, n, size))
+
+
+def spread_rows(n: int, most: int, *, nearest: bool = False) -> NDArray[np.intp]:
+    """Return at most ``most`` of n rows at even distances.
+
+    Row j stands at j (n − 1) / (most − 1), from the first row to the last. Whole numbers are exact; in floating point
+    the last row of a long table may lie beyond its end.
+
+    Parameters
+    ----------
+    n, most : int
+    nearest : bool
+        Whether a position between two rows goes to the nearer one, halves to the even one, and not to the one before.
+    """
+    if n <= most:
+        return np.arange(n)
+    steps = max(most - 1, 1)
+    rows, rest = np.divmod(np.arange(most, dtype=np.int64) * (n - 1), steps)
+    if nearest:
+        rows += (2 * rest > steps) | ((2 * rest == steps) & (rows % 2 == 1))
+    return rows.astype(np.intp, copy=False)
+
+
+def one_hot(codes: Integers, n_classes: int, dtype: DTypeLike = np.float32) -> NDArray[Any]:
+    """Return (b, d) codes as one-hot votes (b, d, K).
+
+    A vote that was not cast is a zero vector.
+    """
+    encoded = np.zeros((*codes.shape, n_classes), dtype)
+    np.put_along_axis(encoded, np.maximum(codes, 0)[..., None].astype(np.intp), (codes >= 0)[..., None], axis=-1)
+    return encoded
+
+
+def sparse_one_hot(codes: Integers, n_classes: int) -> csr_array:
+    """Return (n, d) codes as a sparse one-hot matrix (n, d·K).
+
+    Vote l of learner i is a 1 in column i·K + l.
+    """
+    n, d = codes.shape
+    cast = codes != NO_VOTE
+    columns = (codes + n_classes * np.arange(d, dtype=np.int64))[cast]
+    starts = np.concatenate([[0], np.cumsum(cast.sum(axis=1))])
+    return csr_array((np.ones(len(columns)), columns, starts), shape=(n, d * n_classes))
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """Rows of votes without repetition.
+
+    Attributes
+    ----------
+    codes : (u, d)
+        Distinct rows, in order of first appearance.
+    of_row : (n,)
+        Position in ``codes`` of each row: ``codes[of_row]`` gives the rows back.
+    counts : (u,)
+        How often each occurs.
+    """
+
+    codes: Codes
+    of_row: NDArray[np.intp]
+    counts: NDArray[np.int64]
+
+
+def distinct_rows(codes: Integers) -> Distinct:
+    """Return the distinct rows of an (n, d) array.
+
+    Rows are compared by a 64-bit fingerprint, which takes one pass instead of a sort; then every row is compared
+    with the one it is said to equal, and should two fingerprints ever coincide, the rows are sorted after all.
+    """
+    weights = np.random.default_rng(0).integers(1, 2**63, size=(codes.shape[1],), dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        prints = np.zeros(len(codes), np.uint64)
+        for j in range(codes.shape[1]):
+            mixed = (codes[:, j].astype(np.uint64) + np.uint64(1)) * (weights[j] | np.uint64(1))
+            prints = prints * np.uint64(0x9E3779B97F4A7C15) + (mixed ^ (mixed >> np.uint64(29)))
+    of_row, different = pd.factorize(prints)
+    first = np.full(len(different), -1, np.intp)
+    first[of_row[::-1]] = np.arange(len(codes))[::-1]
+    rows = np.ascontiguousarray(codes[first], np.int32)
+    if not all((rows[of_row[part]] == codes[part]).all() for part in chunks(len(codes), 1 << 16)):
+        rows, of_row = np.unique(codes, axis=0, return_inverse=True)
+        rows = rows.astype(np.int32)
+    return Distinct(rows, of_row.reshape(-1), np.bincount(of_row.reshape(-1), minlength=len(rows)))
+
+
+def weighted_votes(codes: Integers, weights: Floats, n_classes: int) -> Floats:
+    """Return the weighted votes for each class, (n, K).
+
+    S_nk = Σ_{i: x_ni = k} w_i, for (n, d) codes and (d,) weights.
+    """
+    n, K = len(codes), n_classes
+    sums = np.empty((n, K))
+    for rows in chunks(n, _BLOCK // max(K, codes.shape[1])):
+        block = codes[rows]
+        cast = block != NO_VOTE
+        cells = (block + K * np.arange(len(block), dtype=np.int64)[:, None])[cast]
+        each = np.broadcast_to(weights, block.shape)[cast]
+        sums[rows] = np.bincount(cells, each, minlength=len(block) * K).reshape(-1, K)
+    return sums
+
+
+def credit(codes: Integers, posterior: Posterior) -> Floats:
+    """Return each learner's expected number of right votes, (d,).
+
+    That is Σ_n q_{n, x_ni} over the rows that learner i voted on.
+    """
+    total = np.zeros(codes.shape[1])
+    for rows in chunks(len(codes), _BLOCK // codes.shape[1]):
+        block = codes[rows]
+        shares = np.take_along_axis(posterior[rows], np.maximum(block, 0).astype(np.intp), axis=1)
+        total += (shares * (block != NO_VOTE)).sum(axis=0)
+    return total
+
+
+def normalise_logs(scores: Floats) -> Floats:
+    """Turn (n, K) log weights into probabilities, in place.
+
+    Returns the (n,) logarithms of the sums of the rows.
+    """
+    peak = scores.max(axis=1, keepdims=True)
+    scores -= peak
+    np.exp(scores, out=scores)
+    total = scores.sum(axis=1, keepdims=True)
+    scores /= total
+    sums: Floats = (peak + np.log(total))[:, 0]
+    return sums
+
+
+def hard(posterior: Floats) -> Floats:
+    """Return the one-hot rows of the most probable classes, (n, K).
+
+    The lowest class wins among equals; zero rows stay zero.
+    """
+    labels = np.zeros_like(posterior)
+    rows = np.flatnonzero(posterior.any(axis=1))
+    labels[rows, posterior[rows].argmax(axis=1)] = 1
+    return labels

@@ -1,0 +1,192 @@
+"""Recoding: what estimators accept, and votes in a fitted model's terms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from deem_core.errors import InputError
+from deem_core.typing import Codes
+from deem_core.votes import NO_VOTE, Votes
+from deem_core.votes.coding import UnknownLabelError, as_label_array, code_truth, key_of
+
+MIN_LEARNERS = 3
+"""With fewer, who is right cannot be told from the votes alone."""
+
+
+@dataclass(frozen=True)
+class Recoded:
+    """New votes in the terms of a fitted model.
+
+    Attributes
+    ----------
+    votes : Votes
+        Over the model's learners and classes, with the ids and the truth of the new rows; without probabilities, as
+        models read labels.
+    unknown : dict
+        Labels the model does not know → number of votes; they count as not cast.
+    absent : tuple of str
+        Learners of the model that the new votes lack; their votes count as not cast.
+    extra : tuple of str
+        Learners of the new votes that the model does not know; they are left out.
+    same_terms : bool
+        Whether learners and classes were the model's already.
+    """
+
+    votes: Votes
+    unknown: dict[str, int]
+    absent: tuple[str, ...]
+    extra: tuple[str, ...]
+    same_terms: bool = False
+
+    @property
+    def codes(self) -> Codes:
+        """Class codes over the model's learners and classes, (n, d)."""
+        return self.votes.codes
+
+    def sentences(self) -> list[str]:
+        """Return what was not as in training, as plain sentences."""
+        sentences = []
+        if self.unknown:
+            names = ", ".join(repr(label) for label in list(self.unknown)[:5])
+            total = sum(self.unknown.values())
+            counted = f"{total:,} votes for labels" if total > 1 else "A vote for a label"
+            verb = "count" if total > 1 else "counts"
+            sentences.append(f"{counted} unknown in training ({names}) {verb} as not cast.")
+        if self.absent:
+            sentences.append(f"No votes from {', '.join(self.absent)}; they count as not cast.")
+        if self.extra:
+            sentences.append(f"Learners unknown in training were left out: {', '.join(self.extra)}.")
+        return sentences
+
+
+def as_votes(X: Any) -> Votes:
+    """Return Votes from Votes, a frame, labels or probabilities.
+
+    Arrays of labels have the shape (n, d), arrays of probabilities (n, d, K).
+    """
+    if isinstance(X, Votes):
+        return X
+    if isinstance(X, pd.DataFrame):
+        return Votes.from_frame(X)
+    if np.ndim(X) == 3:
+        return Votes.from_soft(X)
+    return Votes.from_labels(X)
+
+
+def votes_to_learn_from(X: Any, allow_few: bool = False) -> Votes:
+    """Return votes without truth from which something can be learnt.
+
+    Parameters
+    ----------
+    X : Votes, frame or array
+    allow_few : bool
+        Whether fewer than `MIN_LEARNERS` learners are accepted.
+
+    Raises
+    ------
+    InputError
+        If learners are too few or nobody voted.
+    """
+    votes = as_votes(X).without_truth()
+    if votes.n_learners < MIN_LEARNERS and not allow_few:
+        raise InputError(
+            f"{votes.n_learners} learners are too few: with fewer than three, who is right cannot be told from the "
+            "votes alone (the model is not identifiable). Add learners, or pass allow_few_learners=True."
+        )
+    if not votes.votes_per_row.any():
+        raise InputError("There is no vote to learn from: every vote is missing.")
+    return votes
+
+
+def recode(X: Any, learners: Sequence[str], classes: NDArray[Any]) -> Recoded:
+    """Return new rows over a model's learners and classes.
+
+    Votes and frames are matched by learner name, arrays by position.
+
+    Parameters
+    ----------
+    X : Votes, frame or array
+        With n rows.
+    learners : sequence of d str
+    classes : (K,) array
+
+    Raises
+    ------
+    InputError
+        If the rows have none of the learners, or an array has another number of them.
+    """
+    votes, learners, classes = _as_votes_over(X, classes), tuple(learners), as_label_array(classes)
+    if votes.learners == learners and _same_labels(votes.classes, classes):
+        return Recoded(votes if votes.soft is None else replace(votes, soft=None), {}, (), (), same_terms=True)
+    code_of = {key_of(label): code for code, label in enumerate(classes.tolist())}
+    lookup = np.array([*(code_of.get(key_of(label), NO_VOTE) for label in votes.classes.tolist()), NO_VOTE], np.int32)
+    codes = lookup[votes.codes]
+    unknown = _lost_votes(votes, codes)
+    absent: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
+    if isinstance(X, (Votes, pd.DataFrame)):
+        absent = tuple(name for name in learners if name not in set(votes.learners))
+        extra = tuple(name for name in votes.learners if name not in set(learners))
+        if len(absent) == len(learners):
+            raise InputError(
+                f"None of the model's learners ({', '.join(learners[:8])}) is in these votes; "
+                f"theirs are {', '.join(votes.learners[:8])}."
+            )
+        codes = _in_order(codes, votes.learners, learners)
+    elif votes.n_learners != len(learners):
+        raise InputError(f"The model knows {len(learners)} learners; these votes have {votes.n_learners}.")
+    truth, truth_only = _recoded_truth(votes, classes)
+    return Recoded(Votes(codes, classes, learners, votes.ids, truth, truth_only=truth_only), unknown, absent, extra)
+
+
+def _as_votes_over(X: Any, classes: NDArray[Any]) -> Votes:
+    """Return Votes, also of rows that hold a single class."""
+    if isinstance(X, Votes):
+        return X
+    if np.ndim(X) == 3:
+        return Votes.from_soft(X, classes=classes.tolist() if np.shape(X)[2] == len(classes) else None)
+    make = Votes.from_frame if isinstance(X, pd.DataFrame) else Votes.from_labels
+    try:
+        return make(X, classes=classes.tolist())
+    except UnknownLabelError:
+        return make(X)
+
+
+def _same_labels(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    return one.dtype == other.dtype and one.tolist() == other.tolist()
+
+
+def _lost_votes(votes: Votes, codes: Codes) -> dict[str, int]:
+    """Count the votes for labels that the model does not know."""
+    lost = (codes == NO_VOTE) & (votes.codes != NO_VOTE)
+    if not lost.any():
+        return {}
+    which, counts = np.unique(votes.codes[lost], return_counts=True)
+    return {str(votes.classes[code]): int(count) for code, count in zip(which, counts, strict=True)}
+
+
+def _in_order(codes: Codes, names: Sequence[str], learners: Sequence[str]) -> Codes:
+    """Return (n, d') codes in another order of learners, (n, d).
+
+    A learner that is absent casts no vote.
+    """
+    position = {name: j for j, name in enumerate(names)}
+    ordered = np.full((len(codes), len(learners)), NO_VOTE, np.int32)
+    for j, name in enumerate(learners):
+        if name in position:
+            ordered[:, j] = codes[:, position[name]]
+    return ordered
+
+
+def _recoded_truth(votes: Votes, classes: NDArray[Any]) -> tuple[Codes | None, NDArray[Any]]:
+    """Return the truth over other classes, (n,), and labels only truth has."""
+    if votes.truth is None:
+        return None, np.empty(0, object)
+    labels = np.array([*votes.classes.tolist(), *votes.truth_only.tolist(), None], object)
+    return code_truth(labels[votes.truth], classes)

@@ -1,0 +1,1 @@
+"""What the Data and Home pages share."""

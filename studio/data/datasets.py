@@ -1,0 +1,180 @@
+"""Datasets in use, kept in the workspace and read once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, BinaryIO
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import streamlit as st
+from numpy.typing import NDArray
+
+from deem_core import describe
+from deem_core.diagnostics import Finding, checkup
+from deem_core.readers import Note, Reading
+from deem_core.runs import Dataset
+from deem_core.votes import NO_VOTE, Facts, PairAgreement, RowAgreement, pair_agreement, row_agreement
+from studio import state
+from studio.data.samples import Sample
+from studio.workspace import workspace
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A dataset that was read.
+
+    Attributes
+    ----------
+    dataset : deem_core.runs.Dataset
+    reading : deem_core.readers.Reading
+    facts : deem_core.votes.describe.Facts
+    """
+
+    dataset: Dataset
+    reading: Reading
+    facts: Facts
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What matters about the votes, found without truth."""
+        return checkup(self.reading.votes)
+
+    @cached_property
+    def agreement(self) -> PairAgreement:
+        """How often learners agree with each other."""
+        return pair_agreement(self.reading.votes)
+
+    @cached_property
+    def rows_agreeing(self) -> RowAgreement:
+        """How many learners agree in each row."""
+        return row_agreement(self.reading.votes)
+
+    @cached_property
+    def truth_counts(self) -> NDArray[np.int64]:
+        """Votes of each learner on rows with truth, (d,).
+
+        For evaluation only.
+        """
+        votes = self.reading.votes
+        known = np.zeros(votes.n_rows, bool) if votes.truth is None else votes.truth != NO_VOTE
+        counts: NDArray[np.int64] = (votes.codes[known] != NO_VOTE).sum(axis=0)
+        return counts
+
+    def cells(self) -> pd.DataFrame:
+        """Return the file as it is spelled.
+
+        Columns of repeated labels stay coded, which is quick and small.
+        """
+        cells = self.reading.source.table
+        return pd.DataFrame(
+            {name: pd.Series(pd.arrays.ArrowExtensionArray(cells[name])) for name in cells.column_names}
+        )
+
+    def rows_of(self, note: Note) -> pd.DataFrame:
+        """Return the rows that a note is about, with their numbers."""
+        rows = np.asarray(note.rows, np.int64) - 1
+        source = self.reading.source
+        inside = rows[(rows >= 0) & (rows < source.table.num_rows)]
+        cells = source.table.take(pa.array(inside))
+        return pd.DataFrame({"row": inside + 1} | {name: cells[name].to_pylist() for name in source.columns})
+
+    def roles(self) -> pd.DataFrame:
+        """Return a table of the columns: name, role, and the first values."""
+        source, report = self.reading.source, self.reading.report
+        first = source.table.slice(0, 3)
+        return pd.DataFrame(
+            {
+                "column": source.columns,
+                "role": [_ROLE_WORDS.get(report.roles[name], report.roles[name]) for name in source.columns],
+                "first values": [" · ".join(map(str, first[name].to_pylist())) for name in source.columns],
+            }
+        )
+
+
+_ROLE_WORDS = {"ignored": "ignore"}
+
+
+def current() -> Opened | None:
+    """Return the dataset in use, if any.
+
+    A link that names only a run leads to the run's dataset.
+
+    Raises
+    ------
+    DeemError
+        If the address names one that is not there or can no longer be read.
+    """
+    dataset_id = state.get(state.DATA)
+    if dataset_id is None and (run := state.get(state.RUN) or state.get(state.SWEEP)) is not None:
+        dataset_id = workspace().run(run).dataset_id
+        state.put(state.DATA, dataset_id)
+    return None if dataset_id is None else open_dataset(dataset_id)
+
+
+def open_dataset(id: str) -> Opened:
+    """Return a dataset of the workspace, read."""
+    kept = workspace()
+    return _open(kept.dataset(id), str(kept.root))
+
+
+@st.cache_resource(max_entries=6, show_spinner="Reading the file…", hash_funcs={Dataset: lambda dataset: dataset.id})
+def _open(dataset: Dataset, root: str) -> Opened:
+    """Read a dataset.
+
+    Its id follows from the contents and the way to read them.
+    """
+    reading = workspace().read(dataset)
+    return Opened(dataset, reading, describe(reading.votes))
+
+
+def forget() -> None:
+    """Clear the cache of datasets.
+
+    What was deleted must not linger in memory.
+    """
+    _open.clear()
+
+
+def bring(name: str, data: BinaryIO | os.PathLike[str], truth: tuple[str, Any] | None = None) -> Opened:
+    """Store a file and turn to it.
+
+    If it cannot be read, the dataset in use stays.
+
+    Raises
+    ------
+    DeemError
+        If the file cannot be understood or kept.
+    """
+    return _take(workspace().add_dataset(os.path.basename(name), data, truth=truth))
+
+
+def bring_sample(sample: Sample) -> Opened:
+    """Keep a bundled sample and turn to it."""
+    truth = None if sample.truth_path is None else (sample.truth_path.name, sample.truth_path)
+    return bring(sample.path.name, sample.path, truth)
+
+
+def read_otherwise(opened: Opened, reading: Mapping[str, Any]) -> Opened:
+    """Read the same file in another way and turn to that."""
+    return _take(workspace().vary_dataset(opened.dataset, reading=reading))
+
+
+def add_truth(opened: Opened, name: str, data: BinaryIO) -> Opened:
+    """Add a file of true labels, for evaluation only."""
+    return _take(workspace().vary_dataset(opened.dataset, truth=(os.path.basename(name), data)))
+
+
+def _take(dataset: Dataset) -> Opened:
+    try:
+        opened = open_dataset(dataset.id)
+    except Exception:  # whatever the reason, a file that cannot be read is not kept
+        if not workspace().runs(dataset=dataset.id):
+            workspace().delete_dataset(dataset.id)
+        raise
+    state.use_dataset(dataset.id)
+    return opened

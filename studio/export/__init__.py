@@ -1,0 +1,1 @@
+"""What the Export page shows."""

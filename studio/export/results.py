@@ -1,0 +1,177 @@
+"""Labels of finished runs, read once, and files made from them."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+import streamlit as st
+
+from deem_core import InputError
+from deem_core.answers import Answer, StoredAnswer, export
+from deem_core.readers import Reading
+from deem_core.runs import FusionSummary, Run
+from deem_core.typing import Floats
+from deem_core.votes import Votes, as_label_array
+from deem_core.votes.recode import recode
+from studio import text
+from studio.data.datasets import Opened, open_dataset
+
+FORMATS = {
+    "CSV": (".csv", "text/csv"),
+    "CSV, gzipped": (".csv.gz", "application/gzip"),
+    "TSV": (".tsv", "text/tab-separated-values"),
+    "Parquet": (".parquet", "application/vnd.apache.parquet"),
+}
+"""What a fused table can be taken home as: name → ending and media type."""
+
+_MOST_ADDED = 2 + len(export.DIAGNOSTICS)  # columns beside the probabilities
+_CELL_BYTES = 20  # of a number as text
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A dataset with the labels that a finished run gave it.
+
+    Attributes
+    ----------
+    run : Run
+    opened : Opened
+    reading : Reading
+        The file as it was read.
+    answer : Answer
+        In the terms of the run: an applied model brings its own learners and classes.
+    """
+
+    run: Run
+    opened: Opened
+    reading: Reading
+    answer: Answer
+
+    @property
+    def votes(self) -> Votes:
+        """The votes in the terms of the run."""
+        return self.answer.votes
+
+    def head(self, rows: int) -> Labelled:
+        """Return the first rows, at no cost however many there are."""
+        stop = min(rows, self.votes.n_rows)
+        return replace(self, reading=export.reading_rows(self.reading, 0, stop), answer=self.answer.head(stop))
+
+
+def labelled(run: Run) -> Labelled:
+    """Return the labels that a finished run gave.
+
+    Raises
+    ------
+    InputError
+        If the run has none, or its dataset is gone.
+    """
+    path = run.result("result.parquet")
+    if path is None:
+        raise InputError("This run has no labels: it is not finished, or was deleted.")
+    return _labelled(run, path, open_dataset(run.dataset_id))
+
+
+@st.cache_resource(max_entries=3, show_spinner="Reading the labels…", hash_funcs={Run: lambda run: run.id})
+def _labelled(run: Run, _path: Path, _opened: Opened) -> Labelled:
+    votes = _in_terms_of(run, _opened.reading.votes)
+    answer = StoredAnswer(_path, votes.n_classes).answer(votes, otherwise=lambda: _ask_again(run, votes))
+    return Labelled(run, _opened, _opened.reading, answer)
+
+
+def _in_terms_of(run: Run, votes: Votes) -> Votes:
+    """Return the votes in the learners and classes of the run's model."""
+    summary = FusionSummary.of(run)
+    if summary is None or summary.training.classes is None or summary.training.learners is None:
+        return votes  # it was trained on these very votes
+    return recode(votes, summary.training.learners, as_label_array(summary.training.classes)).votes
+
+
+def _ask_again(run: Run, votes: Votes) -> Floats:
+    """Return the posterior from the model.
+
+    With many classes it is not stored.
+    """
+    from deem_core import DEEM  # noqa: PLC0415  # imports torch
+    from studio.workspace import workspace  # noqa: PLC0415
+
+    own = run.result("model.safetensors")
+    path = workspace().input(run.config["model"]) if own is None else own
+    return DEEM.load(path).fuse_codes(votes.codes)
+
+
+# ---------------------------------------------------------------------- files
+
+
+def fused_csv(run: Run) -> Callable[[], bytes]:
+    """Return a function that makes a run's fused CSV."""
+    return lambda: fused_bytes(labelled(run), ".csv", {})
+
+
+def fused_bytes(result: Labelled, ending: str, options: Mapping[str, Any], *, safe: bool = True) -> bytes:
+    """Return the fused table as the bytes of a file.
+
+    The options are those of `export.fused_table`.
+    """
+    return _bytes_of(
+        lambda path: export.write_fused(result.reading, result.answer, path, spreadsheet_safe=safe, **options), ending
+    )
+
+
+def _bytes_of(write: Callable[[Path], None], ending: str) -> bytes:
+    """Return the bytes of a file that is written first.
+
+    Part by part, to disk.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"table{ending}"
+        write(path)
+        return path.read_bytes()
+
+
+def check_room(result: Labelled, options: Mapping[str, Any]) -> None:
+    """Refuse a file for which the disk has no room.
+
+    Nobody should wait for it first.
+
+    Raises
+    ------
+    InputError
+        If there is no folder for files in the making, or too little space in it.
+    """
+    votes = result.votes
+    columns = _MOST_ADDED + (votes.n_classes if options.get("probabilities") else 0)
+    n_bytes = votes.n_rows * columns * _CELL_BYTES
+    n_bytes += result.reading.source.table.nbytes if options.get("originals", True) else 0
+    try:
+        folder = tempfile.gettempdir()
+        free = shutil.disk_usage(folder).free
+    except OSError:
+        raise InputError("The file cannot be written: there is no folder for temporary files (TMPDIR).") from None
+    if free < n_bytes:
+        raise InputError(
+            f"The file cannot be written: it needs about {text.size(n_bytes)} in {folder}, where {text.size(free)} are "
+            "free. Make room, or leave columns out."
+        )
+
+
+def frame_bytes(frame: pd.DataFrame) -> bytes:
+    """Return a small table as CSV bytes, safe for spreadsheets."""
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    return _bytes_of(lambda path: export.write(table, path), ".csv")
+
+
+def file_name(opened: Opened, ending: str = "fused.csv") -> str:
+    """Return a file name for a dataset: ``votes.csv.gz`` becomes ``votes_fused.csv``."""
+    stem = opened.dataset.name
+    for suffix in (".gz", ".csv", ".tsv", ".txt", ".parquet", ".pq"):
+        stem = stem.removesuffix(suffix)
+    return f"{stem or 'votes'}_{ending}"

@@ -1,0 +1,1 @@
+"""What the Learners and Dependence pages share."""

@@ -1,0 +1,1 @@
+"""What the Learning rate page shows."""

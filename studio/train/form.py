@@ -1,0 +1,193 @@
+"""Settings of a training as widgets.
+
+What is left empty follows from the data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import streamlit as st
+
+from deem_core.comparison import TRAINED
+from deem_core.model import AUTO, Settings, Shape, TrainConfig, resolve
+from studio import background, state, text, widgets
+from studio.data.datasets import Opened
+from studio.rates import sweeps
+from studio.sidebar import device_words
+from studio.train.trainings import method_title
+
+VERSION = "deem_train_settings"
+"""Counts resets, so that all widgets begin anew."""
+
+FROM_DATA, CHOSEN, BY_SWEEP = "From the data", "Chosen", "By a sweep"
+_WHY = {item.name: item.metadata["why"] for item in fields(TrainConfig)}
+
+
+def reset() -> None:
+    """Forget all settings; for the ``on_click`` of a button."""
+    st.session_state[VERSION] = st.session_state.get(VERSION, 0) + 1
+
+
+def show(opened: Opened) -> dict[str, Any]:
+    """Show the settings and return the config of a train run."""
+    usual = resolve(TrainConfig(), Shape.of(opened.reading.votes))
+    first, second = st.columns([2, 3])
+    with first:
+        method = st.segmented_control(
+            "Method",
+            TRAINED,
+            default="deem",
+            required=True,
+            format_func=method_title,
+            **_keep("method"),
+            help="DEEM has layers that disentangle learners. The iRBM has none and is the Dawid-Skene model in another "
+            "guise; exact fits it by maximum likelihood, without a sampler.",
+        )
+    config: dict[str, Any] = {"method": method}
+    if method != "irbm":
+        with second:
+            config |= _rate(usual)
+        config |= _main(method, usual, opened)
+    config["random_state"] = st.session_state.get(_key("seed"), 0) if method != "irbm" else 0
+    if method != "irbm":
+        with st.expander("Advanced", icon=":material/tune:"):
+            config |= _advanced(method, usual)
+    return {name: value for name, value in config.items() if value is not None}
+
+
+def _rate(usual: Settings) -> dict[str, Any]:
+    chosen = sweeps.chosen_rate()
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    kind = left.segmented_control(
+        "Learning rate",
+        [FROM_DATA, CHOSEN, BY_SWEEP],
+        default=CHOSEN if chosen is not None else FROM_DATA,
+        required=True,
+        **_keep(f"rate_kind_{chosen}"),
+        help="By a sweep: several rates are tried first and the recommended one is used. It takes about as long as "
+        "the training itself.",
+    )
+    if kind == BY_SWEEP:
+        return {"learning_rate": AUTO}
+    if kind == FROM_DATA:
+        right.caption(f"{usual.config.learning_rate:g}: {usual.reasons['learning_rate']}")
+        return {}
+    rate = right.number_input(
+        "Rate",
+        1e-6,
+        100.0,
+        chosen or float(usual.config.learning_rate or 0.5),
+        format="%g",
+        **_keep(f"rate_{chosen}"),
+        label_visibility="collapsed",
+    )
+    return {"learning_rate": rate}
+
+
+def _main(method: str, usual: Settings, opened: Opened) -> dict[str, Any]:
+    n_rows, config_from_data = opened.reading.votes.n_rows, usual.config
+    epochs = (config_from_data.updates or 0) * (config_from_data.batch_size or 1) / n_rows
+    grid = st.grid(6, min_column_width=140)
+    config: dict[str, Any] = {}
+    if method == "deem":
+        config["n_layers"] = _number(grid, "n_layers", "Layers", (0, 10), f"{config_from_data.n_layers}")
+    config["restarts"] = grid.number_input("Restarts", 1, 100, 5, **_keep("restarts"), help=_help("restarts"))
+    config["epochs"] = grid.number_input(
+        "Epochs",
+        0.01,
+        100_000.0,
+        None,
+        placeholder=f"{epochs:.3g}",
+        **_keep("epochs"),
+        help=f"Passes through the data. {_help('updates')} Left empty: {config_from_data.updates:,} updates.",
+    )
+    config["batch_size"] = _number(grid, "batch_size", "Batch (rows)", (1, n_rows), f"{config_from_data.batch_size:,}")
+    config["device"] = grid.selectbox(
+        "Device",
+        ["auto", *(device.name for device in background.devices())],
+        format_func=_device_name,
+        **_keep("device"),
+        help=_help("device"),
+    )
+    grid.number_input("Seed", 0, 2**31 - 1, 0, **_keep("seed"), help="Same seed, same labels.")
+    return config
+
+
+def _advanced(method: str, usual: Settings) -> dict[str, Any]:
+    config_from_data = usual.config
+    grid = st.grid(4, min_column_width=180)
+    config: dict[str, Any] = {
+        "sampler": _choice(grid, "sampler", "Sampler"),
+        "sampler_steps": grid.number_input(
+            "Sampler steps", 1, 1000, 5, **_keep("sampler_steps"), help=_help("sampler_steps")
+        ),
+        "step_size": _float(grid, "step_size", "Step size", f"{config_from_data.step_size:.3g}"),
+        "chain_start": _choice(grid, "chain_start", "Chains start at"),
+        "momentum": grid.number_input("Momentum", 0.0, 0.99, 0.0, **_keep("momentum"), help=_help("momentum")),
+        "l1": _penalty(grid, "l1"),
+        "l2": _penalty(grid, "l2"),
+        "init_scale": _float(grid, "init_scale", "Initial scale", f"{config_from_data.init_scale:.3g}"),
+        "near_copies": _choice(grid, "near_copies", "Near-copies"),
+    }
+    if method == "deem":
+        config["activation"] = _choice(grid, "activation", "Activation")
+    config["early_stop"] = grid.toggle("Stop when settled", **_keep("early_stop"), help=_help("early_stop"))
+    config["allow_few_learners"] = grid.toggle(
+        "Allow fewer than three learners",
+        **_keep("allow_few_learners"),
+        help=_help("allow_few_learners"),
+    )
+    standard = TrainConfig()
+    return {name: value for name, value in config.items() if value != getattr(standard, name)}
+
+
+def _number(grid: Any, name: str, label: str, bounds: tuple[int, int], usual: str) -> int | None:
+    value: int | None = grid.number_input(label, *bounds, None, placeholder=usual, **_keep(name), help=_help(name))
+    return value
+
+
+def _float(grid: Any, name: str, label: str, usual: str) -> float | None:
+    value: float | None = grid.number_input(
+        label,
+        1e-6,
+        100.0,
+        None,
+        placeholder=usual,
+        format="%g",
+        **_keep(name),
+        help=_help(name),
+    )
+    return value
+
+
+def _penalty(grid: Any, name: str) -> float:
+    value: float = grid.number_input(name.upper(), 0.0, 100.0, 0.0, format="%g", **_keep(name), help=_help(name))
+    return value
+
+
+def _choice(grid: Any, name: str, label: str) -> str:
+    item = next(each for each in fields(TrainConfig) if each.name == name)
+    value: str = grid.selectbox(label, item.metadata["choices"], **_keep(name), help=_help(name))
+    return value
+
+
+def _help(name: str) -> str:
+    why = _WHY[name]
+    return f"{why[:1].upper()}{why[1:]}."
+
+
+def _key(name: str) -> str:
+    return f"train_{st.session_state.get(VERSION, 0)}_{state.get(state.DATA)}_{name}"
+
+
+def _keep(name: str) -> widgets.Kept:
+    return widgets.keep(_key(name))
+
+
+def _device_name(name: str) -> str:
+    if name == "auto":
+        return "Best there is"
+    device_there = next((device for device in background.devices() if device.name == name), None)
+    return text.plain(device_words(device_there)) if device_there else name

@@ -1,0 +1,215 @@
+"""Trainings on a page: records so far, outcome, differences of runs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+
+from deem_core import comparison
+from deem_core.answers import StoredAnswer
+from deem_core.model import Record
+from deem_core.runs import FusionSummary, Run
+from deem_core.training.alarms import Alarm, alarms
+from deem_core.typing import Floats
+from deem_core.votes import NO_VOTE
+from studio import jobs, text
+from studio.data.datasets import Opened
+from studio.rates import sweeps
+
+MOST_ROWS = 500
+"""Rows of a table of overruled rows."""
+
+
+# ---------------------------------------------------------------------- while it runs
+
+
+class _Tail:
+    """Records of a run, read on from the last position."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()  # several tabs look at the same run
+        self.offset = 0
+        self.records: dict[tuple[int, int], Record] = {}
+
+    def read(self, run: Run) -> list[Record]:
+        with self.lock:
+            return self._read(run)
+
+    def _read(self, run: Run) -> list[Record]:
+        latest, offset = run.records(self.offset)
+        if offset < self.offset:  # the run was started over
+            self.records = {}
+        self.offset = offset
+        self.records |= {(record.restart, record.update): record for record in latest}  # a resumed run repeats some
+        return [self.records[key] for key in sorted(self.records)]
+
+
+@st.cache_resource(max_entries=20, show_spinner=False)
+def _tail(run_id: str) -> _Tail:
+    return _Tail()
+
+
+def records(run: Run) -> list[Record]:
+    """Return what a training has recorded so far, restart by restart."""
+    return _tail(run.id).read(run)
+
+
+def pace(run: Run) -> float | None:
+    """Return updates per second over all restarts, from the last records."""
+    all_records = records(run)
+    latest: dict[int, Record] = {record.restart: record for record in all_records}
+    done = sum(record.update for record in latest.values())
+    seconds = max((record.seconds for record in latest.values()), default=0.0)
+    return done / seconds if seconds > 0 else None
+
+
+# ---------------------------------------------------------------------- what it found
+
+
+def summary(run: Run) -> FusionSummary | None:
+    """Return what a training did and found.
+
+    None unless it is done and says all that pages show.
+    """
+    return FusionSummary.of(run)
+
+
+def outcome(run: Run, opened: Opened) -> StoredAnswer | None:
+    """Return the labels of a run; None unless it is done."""
+    path = run.result("result.parquet")
+    return None if path is None else _outcome(run.id, path, opened.reading.votes.n_classes)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _outcome(run_id: str, _path: Any, n_classes: int) -> StoredAnswer:
+    return StoredAnswer(_path, n_classes)
+
+
+def overruled(labels: StoredAnswer, opened: Opened) -> tuple[int, pd.DataFrame]:
+    """Return the number of overruled unanimous rows, and the first ones."""
+    votes = opened.reading.votes
+    rows = np.flatnonzero(votes.unanimous & (labels.codes != labels.majority) & (labels.codes != NO_VOTE))
+    first_rows = rows[:MOST_ROWS]
+    names = np.array([*map(str, votes.classes), ""], object)
+    frame = pd.DataFrame({"row": first_rows + 1, "id": [str(votes.ids[row]) for row in first_rows]})
+    frame["all votes"] = names[labels.majority[first_rows]]
+    frame["fused label"] = names[labels.codes[first_rows]]
+    frame["confidence"] = labels.confidence[first_rows]
+    frame["votes cast"] = votes.votes_per_row[first_rows]
+    return len(rows), frame
+
+
+def confidence_counts(labels: StoredAnswer) -> tuple[Floats, NDArray[np.int64]]:
+    """Return bin edges and rows per bin of the confidence."""
+    finite = labels.confidence[np.isfinite(labels.confidence)]
+    counts, edges = np.histogram(finite, bins=40, range=(0.0, 1.0))
+    return edges, counts
+
+
+def alarms_of(run: Run, opened: Opened, summary: FusionSummary | None) -> list[Alarm]:
+    """Return the alarms of a training, also while it runs."""
+    all_records = records(run)
+    if summary is None:
+        return alarms(all_records, run.config)
+    return alarms(
+        all_records,
+        summary.training.setting_values,
+        summary.training.restarts,
+        overruled=summary.answer.overruled,
+        unanimous=opened.facts.n_unanimous,
+    )
+
+
+# ---------------------------------------------------------------------- runs of a dataset
+
+
+def method_title(name: str) -> str:
+    """Return what people call a method."""
+    return comparison.METHODS[name].title if name in comparison.METHODS else name
+
+
+def title_of(config: Mapping[str, Any]) -> str:
+    """Return what people call a training with these settings."""
+    parts = [method_title(config.get("method", "deem"))]
+    rate = config.get("learning_rate")
+    if isinstance(rate, (int, float)):
+        parts.append(f"rate {rate:g}")
+    elif rate is not None:
+        parts.append("rate by sweep")
+    if config.get("n_layers") is not None:
+        parts.append(text.count(config["n_layers"], "layer"))
+    if config.get("near_copies", "guard") != "guard":
+        parts.append(f"near-copies: {config['near_copies']}")
+    return " · ".join(parts)
+
+
+def asks_for_settings(run: Run | None) -> bool:
+    """Return whether a training is to be set up next.
+
+    There is none, or a rate was chosen since.
+    """
+    rate = sweeps.chosen_rate()
+    return run is None or (rate is not None and not run.is_active() and run.config.get("learning_rate") != rate)
+
+
+def fingerprint(runs: Sequence[Run]) -> str:
+    """Return a short hash of the ids of runs."""
+    return hashlib.sha256(" ".join(run.id for run in runs).encode()).hexdigest()[:12]
+
+
+def runs_table(runs: list[Run]) -> pd.DataFrame:
+    """Return a row for each run: state, when, and result."""
+    rows = []
+    for run in runs:
+        now, known = run.state(), summary(run)
+        evaluation = None if known is None else known.evaluation
+        rows.append(
+            {
+                "run": jobs.title(run),
+                "state": [jobs.STATE_LOOKS[now.state][2]],
+                "when": jobs.when(run),
+                "took": "–" if known is None else text.duration(known.training.seconds),
+                "changed": "–" if known is None else text.count(known.answer.changed),
+                "accuracy": "–" if evaluation is None else text.percent(evaluation.accuracy),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def differences(one: Run, other: Run) -> pd.DataFrame:
+    """Return the settings in which two runs differ.
+
+    As they were resolved, where the runs are done.
+    """
+    first, second = (_settings(run) for run in (one, other))
+    names = [name for name in {**first, **second} if first.get(name) != second.get(name)]
+    return pd.DataFrame(
+        {
+            "setting": names,
+            "first run": [str(first.get(name, "–")) for name in names],
+            "second run": [str(second.get(name, "–")) for name in names],
+        }
+    )
+
+
+def same_labels(one: Run, other: Run, opened: Opened) -> tuple[float, int] | None:
+    """Return the share of equal labels, and how many differ."""
+    labels = [outcome(run, opened) for run in (one, other)]
+    if labels[0] is None or labels[1] is None:
+        return None
+    voted = labels[0].codes != NO_VOTE
+    same = labels[0].codes[voted] == labels[1].codes[voted]
+    return float(same.mean()) if len(same) else 1.0, int((~same).sum())
+
+
+def _settings(run: Run) -> dict[str, Any]:
+    known = summary(run)
+    asked = {"method": run.config.get("method", "deem"), **run.config}
+    return asked if known is None else {**asked, **known.training.setting_values}

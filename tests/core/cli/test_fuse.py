@@ -1,0 +1,179 @@
+"""train, fuse and apply as commands."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from deem_core import cli, simulation
+from deem_core.files import tables
+
+QUICK = ["--restarts", "2", "--updates", "30", "--batch", "128"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """Return a folder with small files in every layout."""
+    made = tmp_path_factory.mktemp("votes")
+    hard, crowd = simulation.simulate("tree", 300, 0), simulation.simulate("crowd", 200, 0, 12, 3)
+    soft = simulation.simulate("tree", 300, 0, soft=True)
+    tables.write(tables.wide_table(hard.votes), made / "wide.csv")
+    tables.write(tables.soft_table(soft.votes), made / "soft.csv")
+    tables.write(tables.long_table(crowd.votes), made / "long.csv")
+    tables.write(tables.truth_table(crowd.votes), made / "truth.csv")
+    return made
+
+
+def run(capsys, *arguments) -> str:
+    code = cli.main([str(argument) for argument in arguments])
+    told = capsys.readouterr()
+    assert code == 0, told.err
+    assert told.err == ""
+    return told.out
+
+
+@pytest.mark.parametrize("method", ["deem", "irbm", "irbm_cd", "ds", "mv"])
+def test_fuse_writes_labels_and_says_what_it_did(capsys, folder, tmp_path, method):
+    out, result = tmp_path / "fused.csv", tmp_path / "result.json"
+    told = run(capsys, "fuse", folder / "wide.csv", "-o", out, "--method", method, "--json", result, *QUICK)
+    assert f"300 rows × 12 learners × 3 classes, fused by {method}" in told
+    assert len(told.splitlines()) <= 6
+    fused = pd.read_csv(out)
+    assert len(fused) == 300
+    assert {
+        "id",
+        "label",
+        "fused_label",
+        "confidence",
+        "p_0",
+        "majority_vote",
+        "agreement",
+        "entropy",
+        "needs_review",
+    } <= set(fused)
+    content = json.loads(result.read_text())
+    assert {"method", "n_rows", "n_learners", "n_classes", "settings", "restarts", "warnings", "seconds"} <= set(
+        content
+    )
+    assert content["accuracy"] == pytest.approx((fused["fused_label"] == fused["label"]).mean())
+    assert content["majority_vote_accuracy"] == pytest.approx((fused["majority_vote"] == fused["label"]).mean())
+    assert set(content["agreement"]) == {"majority vote", "dawid skene"}
+    assert 0 < content["dawid_skene_accuracy"] <= 1
+    for restart in content["restarts"]:
+        assert {"seed", "kept", "reason", "share_ratio"} <= set(restart)
+
+
+@pytest.mark.parametrize("method", ["deem", "mean_prob", "geo_pool", "log_pool"])
+def test_soft_files_are_fused_and_pooled(capsys, folder, tmp_path, method):
+    out = tmp_path / "fused.parquet"
+    run(capsys, "fuse", folder / "soft.csv", "-o", out, "--method", method, *QUICK)
+    assert pd.read_parquet(out)["fused_label"].notna().all()
+
+
+def test_pools_and_simpler_methods_are_shown_beside(capsys, folder, tmp_path):
+    told = run(capsys, "fuse", folder / "soft.csv", "-o", tmp_path / "fused.csv", *QUICK)
+    for name in ("majority vote", "dawid skene", "mean prob", "geo pool", "log pool"):
+        assert name in told
+    told = run(capsys, "fuse", folder / "wide.csv", "--ignore", "label", "-o", tmp_path / "fused.csv", *QUICK)
+    assert "The same label as: majority vote" in told
+    assert "Without truth nobody can say who is right" in told
+
+
+def test_long_files_come_back_one_row_per_task(capsys, folder, tmp_path):
+    out = tmp_path / "fused.csv"
+    told = run(capsys, "fuse", folder / "long.csv", "--truth-file", folder / "truth.csv", "-o", out, *QUICK)
+    assert "Right, with 95 % intervals:" in told
+    assert len(pd.read_csv(out)) == 200
+
+
+def test_a_trained_model_labels_other_files_alike(capsys, folder, tmp_path):
+    model, fused, applied = tmp_path / "m.safetensors", tmp_path / "fused.csv", tmp_path / "applied.csv"
+    run(capsys, "train", folder / "wide.csv", "-o", model, "--seed", "3", *QUICK)
+    run(capsys, "fuse", folder / "wide.csv", "-o", fused, "--seed", "3", *QUICK)
+    told = run(capsys, "apply", model, folder / "wide.csv", "-o", applied)
+    assert "The model was trained on 300 rows" in told
+    assert pd.read_csv(applied)["fused_label"].equals(pd.read_csv(fused)["fused_label"])
+
+
+def test_apply_says_what_was_unknown(capsys, folder, tmp_path):
+    model = tmp_path / "m.safetensors"
+    run(capsys, "train", folder / "wide.csv", "-o", model, *QUICK)
+    new = pd.read_csv(folder / "wide.csv", dtype=str).drop(columns=["label"])
+    new = new.drop(columns=[new.columns[1]]).replace({new.columns[2]: {"2": "7"}})
+    new.to_csv(tmp_path / "new.csv", index=False)
+    told = run(capsys, "apply", model, tmp_path / "new.csv", "-o", tmp_path / "out.csv")
+    assert "votes for labels unknown in training ('7') count as not cast" in told
+    assert "they count as not cast" in told
+
+
+@pytest.mark.parametrize("rows", [["1,2,2,2\n"], ["1,0,2,1\n"], ["1,0,0,0\n", "2,0,0,0\n"]])
+def test_apply_labels_a_single_row_and_rows_of_one_class(capsys, folder, tmp_path, rows):
+    model, names = tmp_path / "m.safetensors", list(pd.read_csv(folder / "wide.csv").columns)
+    run(capsys, "train", folder / "wide.csv", "-o", model, *QUICK)
+    (tmp_path / "new.csv").write_text("".join([",".join(names[:4]) + "\n", *rows]), encoding="utf-8")
+    told = run(capsys, "apply", model, tmp_path / "new.csv", "-o", tmp_path / "out.csv")
+    assert "unknown in training" not in told
+    assert len(pd.read_csv(tmp_path / "out.csv")) == len(rows)
+
+
+def test_the_same_seed_gives_the_same_file(capsys, folder, tmp_path):
+    for name in ("one.csv", "two.csv"):
+        run(capsys, "fuse", folder / "wide.csv", "-o", tmp_path / name, "--seed", "5", *QUICK)
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["fuse", "wide.csv", "-o", "out.xlsx"], "does not say how to write it"),
+        (["fuse", "wide.csv", "-o", "wide.csv"], "is the file to read"),
+        (["fuse", "wide.csv", "-o", "out.csv", "--learning-rate", "-1"], "learning_rate is -1"),
+        (["fuse", "wide.csv", "-o", "out.csv", "--method", "log_pool"], "probabilities"),
+        (["fuse", "wide.csv", "-o", "out.csv", "--learner", "node_1_1"], "single learner|no learner column"),
+        (["apply", "wide.csv", "wide.csv", "-o", "out.csv"], "not a DEEM Studio model"),
+        (["apply", "nothing.safetensors", "wide.csv", "-o", "out.csv"], "no model file"),
+        (["fuse", "wide.csv", "--truth", "gold", "-o", "out.csv"], "no truth column 'gold'"),
+    ],
+)
+def test_errors_are_one_sentence_and_leave_nothing_behind(capsys, folder, monkeypatch, arguments, sentence):
+    monkeypatch.chdir(folder)
+    assert cli.main([*arguments]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert len(told.err.splitlines()) == 1
+    assert any(part in told.err for part in sentence.split("|"))
+    assert not (folder / "out.csv").exists()
+
+
+@pytest.mark.parametrize("command", ["fuse", "apply"])
+def test_rows_below_a_confidence_need_review_and_may_lose_their_label(capsys, folder, tmp_path, command):
+    plain, blank, model = tmp_path / "plain.csv", tmp_path / "blank.csv", tmp_path / "model.safetensors"
+    first = ["fuse", folder / "wide.csv", "--method", "irbm"]
+    if command == "apply":
+        run(capsys, "train", folder / "wide.csv", "-o", model, "--method", "irbm")
+        first = ["apply", model, folder / "wide.csv"]
+    run(capsys, *first, "-o", plain)
+    told = run(capsys, *first, "-o", blank, "--review-below", "0.95", "--blank")
+    usual, fused = pd.read_csv(plain), pd.read_csv(blank)
+    low = fused["confidence"] < 0.95
+    assert 0 < low.sum() < len(fused)
+    assert fused["fused_label"].isna().equals(low)
+    assert fused["fused_label"][~low].astype(int).equals(usual["fused_label"][~low])
+    assert fused["needs_review"][low].all()
+    assert f"{fused['needs_review'].sum():,} rows are worth a look" in told
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--blank"], "--review-below"),
+        (["--review-below", "1.5"], "'1.5' is not a number between 0 and 1"),
+        (["--review-below", "nan"], "'nan' is not a number between 0 and 1"),
+        (["--review-below", "often"], "'often' is not a number between 0 and 1"),
+    ],
+)
+def test_a_threshold_that_makes_no_sense_is_refused_before_any_work(capsys, folder, tmp_path, options, sentence):
+    assert cli.main(["fuse", str(folder / "wide.csv"), "-o", str(tmp_path / "f.csv"), *options]) == 2
+    assert sentence in capsys.readouterr().err
+    assert not (tmp_path / "f.csv").exists()

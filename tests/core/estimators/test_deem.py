@@ -1,0 +1,308 @@
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from safetensors.torch import save_file
+from sklearn.base import clone
+
+from deem_core import DEEM, IRBM, InputError, Votes, simulation
+from deem_core.training import restarts
+from deem_core.votes.describe import accuracy
+
+QUICK = {"random_state": 0, "restarts": 2, "updates": 40, "batch_size": 256}
+
+
+@pytest.fixture(scope="module")
+def ensemble():
+    return simulation.tree(1500, rng=np.random.default_rng(0))
+
+
+@pytest.fixture(scope="module")
+def fitted(ensemble):
+    return DEEM(**QUICK, near_copies="keep").fit(ensemble.votes)
+
+
+def test_parameters_follow_scikit_learn():
+    model = DEEM(n_layers=2, random_state=3)
+    assert clone(model).get_params() == model.get_params()
+    assert model.set_params(restarts=7).restarts == 7
+    assert IRBM(method="cd").get_params()["method"] == "cd"
+    assert "n_layers" not in IRBM().get_params()
+
+
+def test_prediction_comes_in_original_labels(ensemble, fitted):
+    labelled = simulation.relabel(ensemble, ["no", "maybe", "yes"])
+    model = DEEM(**QUICK, near_copies="keep").fit(labelled.votes)
+    assert set(model.predict(labelled.votes)) <= {"no", "maybe", "yes"}
+    probabilities = fitted.predict_proba(ensemble.votes)
+    assert probabilities.shape == (1500, 3)
+    assert np.allclose(probabilities.sum(axis=1), 1)
+    assert (fitted.classes_[probabilities.argmax(axis=1)] == fitted.predict(ensemble.votes)).all()
+
+
+def test_votes_arrays_and_frames_give_the_same_model(ensemble):
+    votes = ensemble.votes
+    array = np.array(votes.codes)
+    expected = DEEM(**QUICK).fit(votes).predict_proba(votes)
+    assert np.array_equal(DEEM(**QUICK).fit(array).predict_proba(array), expected)
+    frame = pd.DataFrame(array, columns=votes.learners)
+    assert np.array_equal(DEEM(**QUICK).fit(frame).predict_proba(frame[list(frame.columns[::-1])]), expected)
+
+
+def test_soft_votes_are_trained_on_their_most_probable_classes(ensemble):
+    soft = simulation.soften(ensemble, rng=np.random.default_rng(0)).votes
+    expected = DEEM(**QUICK).fit(np.array(soft.codes)).predict_proba(np.array(soft.codes))
+    assert np.array_equal(DEEM(**QUICK).fit(np.array(soft.soft)).predict_proba(np.array(soft.soft)), expected)
+
+
+def test_the_same_seed_gives_the_same_labels(ensemble, fitted):
+    again = DEEM(**QUICK, near_copies="keep").fit(ensemble.votes)
+    assert np.array_equal(again.predict_proba(ensemble.votes), fitted.predict_proba(ensemble.votes))
+    other = DEEM(**{**QUICK, "random_state": 1}, near_copies="keep").fit(ensemble.votes)
+    assert not np.array_equal(other.predict_proba(ensemble.votes), fitted.predict_proba(ensemble.votes))
+
+
+def test_truth_never_reaches_training(ensemble, fitted):
+    votes = ensemble.votes
+    shuffled = np.random.default_rng(1).permutation(votes.truth)
+    lied_to = Votes(votes.codes, votes.classes, votes.learners, votes.ids, shuffled)
+    found = DEEM(**QUICK, near_copies="keep").fit(lied_to, shuffled).predict_proba(votes)
+    assert np.array_equal(found, fitted.predict_proba(votes))
+
+
+def test_what_training_did_is_told(fitted):
+    assert fitted.settings_["n_layers"] == {"value": 1, "reason": "42 rows per input unit are enough for a layer"}
+    assert {restart["seed"] for restart in fitted.restarts_} == {
+        record_seed["seed"] for record_seed in fitted.restarts_
+    }
+    assert all(restart["kept"] for restart in fitted.restarts_)
+    assert {record.restart for record in fitted.history_} == {0, 1}
+    assert fitted.class_map_.shape == (2, 3)
+    assert fitted.seconds_ > 0
+    assert fitted.device_ in ("cpu", "cuda", "mps")
+
+
+def test_early_stopping_ends_a_run_that_has_settled(ensemble):
+    model = DEEM(
+        random_state=0, restarts=1, updates=1500, batch_size=128, n_layers=0, early_stop=True, near_copies="keep"
+    )
+    model.fit(ensemble.votes)
+    assert model.history_[-1].update < 1500
+
+
+def test_progress_is_told_while_training(ensemble):
+    seen = []
+    DEEM(**QUICK, near_copies="keep").fit(ensemble.votes, watch=seen.append)
+    assert max(progress.share for progress in seen) == 1
+    assert {progress.restart for progress in seen} == {0, 1}
+    assert seen[0].restarts == 2
+
+
+class TestFurtherRestarts:
+    """Where too few restarts survive, as many again are trained."""
+
+    @staticmethod
+    def collapse(monkeypatch, lost):
+        """Let restarts with these numbers fail, whatever they learnt."""
+
+        def judged(votes, model, failures):
+            failed = ["it was told to" if r in lost else failure for r, failure in enumerate(failures)]
+            return real(votes, model, failed)
+
+        real = restarts._judge
+        monkeypatch.setattr(restarts, "_judge", judged)
+
+    def test_they_replace_the_lost_ones(self, ensemble, monkeypatch):
+        self.collapse(monkeypatch, {0, 1, 3})
+        seen = []
+        model = DEEM(**QUICK, near_copies="keep").fit(ensemble.votes, watch=seen.append)
+        assert [restart["kept"] for restart in model.restarts_] == [False, False, True, False, True, True]
+        assert not model.fallback_
+        assert len(model.class_map_) == 3
+        assert len({restart["seed"] for restart in model.restarts_}) == 6
+        assert "too few of the first 2 survived, so 4 more were trained" in model.warnings_[0]
+        assert {progress.restart for progress in seen} == set(range(6))
+        assert [seen[0].restarts, seen[-1].restarts] == [2, 6]
+
+    def test_a_hedged_training_numbers_them_after_the_hedge(self, monkeypatch):
+        votes = simulation.make("copies", 600, 0, n_learners=9, n_classes=3).votes
+        self.collapse(monkeypatch, {0, 1})
+        seen = []
+        model = DEEM(**QUICK | {"updates": 4}, near_copies="guard").fit(votes, watch=seen.append)
+        trainings = [restart["training"] for restart in model.restarts_]
+        assert {(one.restart, one.training) for one in seen} == set(enumerate(trainings))
+
+    def test_without_need_nothing_changes(self, ensemble, fitted, monkeypatch):
+        self.collapse(monkeypatch, set())
+        again = DEEM(**QUICK, near_copies="keep").fit(ensemble.votes)
+        assert len(again.restarts_) == 2
+        assert np.array_equal(again.predict_proba(ensemble.votes), fitted.predict_proba(ensemble.votes))
+
+    def test_where_all_collapse_the_majority_vote_answers_soon(self, ensemble, monkeypatch):
+        self.collapse(monkeypatch, set(range(100)))
+        model = DEEM(**QUICK, near_copies="keep").fit(ensemble.votes)
+        assert model.fallback_
+        assert len(model.restarts_) == 4  # four without a survivor: the third try is not made
+
+
+def test_sampling_the_label_averages_to_the_posterior(ensemble, fitted):
+    drawn = fitted.predict_proba(ensemble.votes, n_samples=400)
+    assert np.abs(drawn - fitted.predict_proba(ensemble.votes)).max() < 0.15
+    assert np.allclose(drawn * 400, np.round(drawn * 400))
+
+
+def test_rows_without_votes_get_the_prior(fitted):
+    found = fitted.predict_proba(np.full((1, 12), np.nan))
+    assert found[0] == pytest.approx(fitted.prior_)
+
+
+def test_score_is_evaluation(ensemble, fitted):
+    votes = ensemble.votes
+    expected = accuracy(fitted.predict_proba(votes).argmax(axis=1), votes.truth)
+    assert fitted.score(votes) == pytest.approx(expected)
+    assert fitted.score(np.array(votes.codes), votes.truth) == pytest.approx(expected)
+    with pytest.raises(InputError, match="no truth to score against"):
+        fitted.score(votes.without_truth())
+
+
+class TestNewRows:
+    def test_unknown_labels_are_counted_and_count_as_not_cast(self, fitted):
+        rows = np.array([[0] * 12, [1] * 11 + [9]])
+        assert fitted.transform(rows).unknown == {"9": 1}
+        missing = np.array([[0] * 12, [1] * 11 + [-1]])
+        assert np.array_equal(fitted.predict_proba(rows), fitted.predict_proba(missing))
+
+    def test_learners_are_matched_by_name(self, ensemble, fitted):
+        votes = ensemble.votes
+        turned = votes.select_learners(votes.learners[::-1])
+        assert np.array_equal(fitted.predict_proba(turned), fitted.predict_proba(votes))
+        recoded = fitted.transform(votes.select_learners(votes.learners[:5]))
+        assert recoded.absent == votes.learners[5:]
+        assert "they count as not cast" in recoded.sentences()[0]
+
+    def test_rows_of_one_class_can_be_labelled(self, fitted):
+        assert fitted.predict(np.full((3, 12), 2)).tolist() == [2, 2, 2]
+
+    def test_votes_of_strangers_are_refused(self, fitted):
+        with pytest.raises(InputError, match="None of the model's learners"):
+            fitted.predict(Votes.from_labels([[0, 1], [1, 0]]))
+        with pytest.raises(InputError, match="knows 12 learners; these votes have 2"):
+            fitted.predict([[0, 1], [1, 0]])
+
+
+class TestRobustness:
+    def test_fewer_than_three_learners_are_refused_with_the_reason(self):
+        labels = [[0, 1], [1, 1], [0, 0]] * 20
+        with pytest.raises(InputError, match="not identifiable"):
+            DEEM(**QUICK).fit(labels)
+        assert DEEM(**QUICK, allow_few_learners=True).fit(labels).predict(labels).shape == (60,)
+
+    def test_impossible_settings_are_refused_when_fitting(self):
+        with pytest.raises(InputError, match="learning_rate is -1"):
+            DEEM(learning_rate=-1).fit([[0, 1, 1], [1, 1, 0]])
+
+    def test_votes_that_are_all_missing_are_refused(self):
+        with pytest.raises(InputError, match="every vote is missing"):
+            DEEM().fit(Votes(np.full((3, 3), -1), np.arange(2), ["a", "b", "c"]))
+
+    def test_a_forced_collapse_is_noticed_and_the_majority_vote_returned(self, ensemble):
+        votes = ensemble.votes
+        model = DEEM(random_state=0, restarts=3, updates=30, learning_rate=100, near_copies="keep").fit(votes)
+        assert model.fallback_
+        assert not any(restart["kept"] for restart in model.restarts_)
+        assert any("the answer is the majority vote" in warning for warning in model.warnings_)
+        assert (model.predict_proba(votes).argmax(axis=1) == votes.majority_vote.codes).all()
+
+    def test_near_copies_of_a_guesser_do_not_capture_the_label(self):
+        rng = np.random.default_rng(3)
+        base = simulation.condind(4000, rng=rng)
+        guesser = base.votes.codes[:, -1]
+        copies = [np.where(rng.random(4000) < 0.05, rng.integers(0, 3, 4000), guesser) for _ in range(2)]
+        codes = np.column_stack([base.votes.codes, *copies])
+        votes = Votes(codes, np.arange(3), [*base.votes.learners, "copy_1", "copy_2"], truth=base.truth)
+        model = DEEM(random_state=0, restarts=3).fit(votes)
+        assert any({"copy_1", "copy_2"} <= set(clique.learners) for clique in model.near_copies_.cliques)
+        assert accuracy(model.fuse_codes(votes.codes).argmax(axis=1), votes.truth) > 0.9
+        captured = DEEM(random_state=0, restarts=3, near_copies="keep").fit(votes)
+        majority = accuracy(votes.majority_vote.codes, votes.truth)
+        assert accuracy(captured.fuse_codes(votes.codes).argmax(axis=1), votes.truth) < majority - 0.1
+
+    def test_missing_votes_work_throughout(self):
+        made = simulation.drop_votes(
+            simulation.tree(800, rng=np.random.default_rng(0)), 0.4, rng=np.random.default_rng(1)
+        )
+        for model in (DEEM(**QUICK), DEEM(**QUICK, n_layers=0), IRBM(), IRBM(method="cd", **QUICK)):
+            found = model.fit(made.votes).predict_proba(made.votes)
+            assert np.isfinite(found).all()
+            assert accuracy(found.argmax(axis=1), made.truth) > 0.8
+
+    def test_default_settings_beat_the_majority_on_a_draw_with_an_expert(self):
+        made = simulation.ampdata(4000, rng=np.random.default_rng(0))
+        votes = made.votes
+        model = DEEM(random_state=0, restarts=3).fit(votes)
+        majority = accuracy(votes.majority_vote.codes, made.truth)
+        assert accuracy(model.fuse_codes(votes.codes).argmax(axis=1), made.truth) > majority + 0.05
+
+
+class TestFiles:
+    def test_a_saved_model_answers_as_before(self, tmp_path, ensemble, fitted):
+        fitted.save(tmp_path / "m.safetensors")
+        again = DEEM.load(tmp_path / "m.safetensors")
+        assert np.array_equal(again.predict_proba(ensemble.votes), fitted.predict_proba(ensemble.votes))
+        assert again.settings_ == fitted.settings_
+        assert again.restarts_ == fitted.restarts_
+        assert len(again.history_) == len(fitted.history_)
+        assert again.get_params() == fitted.get_params()
+
+    def test_exact_and_guarded_models_are_saved_too(self, tmp_path):
+        made = simulation.simulate("copies", 600, 0, 6, 4)
+        for model in (IRBM(random_state=0), DEEM(**QUICK, near_copies="collapse")):
+            model.fit(made.votes).save(tmp_path / "m.safetensors")
+            again = type(model).load(tmp_path / "m.safetensors")
+            assert np.array_equal(again.predict_proba(made.votes), model.predict_proba(made.votes))
+
+    def test_a_model_of_another_kind_is_refused(self, tmp_path, fitted):
+        fitted.save(tmp_path / "m.safetensors")
+        with pytest.raises(InputError, match="holds a DEEM model, not a IRBM"):
+            IRBM.load(tmp_path / "m.safetensors")
+
+    @pytest.mark.parametrize("kind", ["missing", "empty", "text", "pickle", "truncated", "foreign", "newer", "lying"])
+    def test_damaged_foreign_and_hostile_files_are_refused(self, tmp_path, fitted, kind):
+        path = tmp_path / "m.safetensors"
+        fitted.save(path)
+        content = path.read_bytes()
+        header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+        if kind == "missing":
+            path.unlink()
+        elif kind == "truncated":
+            path.write_bytes(content[: len(content) // 2])
+        elif kind in ("empty", "text", "pickle"):
+            path.write_bytes({"empty": b"", "text": b"hello", "pickle": pickle.dumps(print)}[kind])
+        elif kind == "foreign":
+            import torch
+
+            save_file({"weight": torch.zeros(2)}, path)
+        else:
+            metadata = header["__metadata__"]
+            if kind == "newer":
+                metadata["version"] = "99"
+            else:
+                story = json.loads(metadata["json"])
+                story["classes"] = story["classes"][:2]
+                metadata["json"] = json.dumps(story)
+            text = json.dumps(header).encode()
+            rest = content[8 + int.from_bytes(content[:8], "little") :]
+            path.write_bytes(len(text).to_bytes(8, "little") + text + rest)
+        with pytest.raises(InputError, match=r"DEEM Studio|no model file"):
+            DEEM.load(path)
+
+
+def test_the_irbm_by_both_methods_beats_the_majority_on_independent_learners():
+    made = simulation.condind(3000, rng=np.random.default_rng(5))
+    majority = accuracy(made.votes.majority_vote.codes, made.truth)
+    for model in (IRBM(random_state=0), IRBM(method="cd", random_state=0, restarts=2)):
+        assert model.fit(made.votes).score(made.votes) > majority + 0.1
+    with pytest.raises(InputError, match="one of exact, cd"):
+        IRBM(method="magic").fit(made.votes)

@@ -1,0 +1,196 @@
+"""Pictures: drawings with their words, which hold in the app and in the report."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from deem_core import simulation
+from deem_core.comparison import MethodScore, compare
+from deem_core.diagnostics.inspection import inspect
+from deem_core.estimators.irbm import IRBM
+from deem_core.figures import Picture, pictures
+from deem_core.model.records import Record
+from deem_core.training.guidance import SMOOTHING
+from deem_core.training.health import Restart
+from deem_core.training.sweep import sweep
+from deem_core.votes.agreement import pair_agreement, row_agreement
+from deem_core.votes.describe import describe
+from tests.in_process import experts
+
+RESTARTS = [Restart(0, 1, True, "", 0.9), Restart(0, 2, False, "A class died.", 0.1)]
+RECORDS = [
+    Record.from_dict(
+        {
+            **dict.fromkeys(Record.__dataclass_fields__, 0.0),
+            "restart": restart,
+            "update": update,
+            "epoch": float(update),
+            "shares": [0.5, 0.5],
+        }
+    )
+    for restart in (0, 1)
+    for update in (1, 2, 3)
+]
+
+
+@pytest.fixture(scope="module")
+def votes():
+    return experts()
+
+
+@pytest.fixture(scope="module")
+def found(votes):
+    return inspect(IRBM(random_state=0).fit(votes.without_truth()), votes, rng=np.random.default_rng(0))
+
+
+@pytest.fixture(scope="module")
+def all_pictures(votes, found):
+    facts, classes = describe(votes), [str(label) for label in votes.classes]
+    compared = compare(votes, methods=["mv", "ds"], random_state=0)
+    one = replace(
+        found.confusion, learners=votes.learners[:1], psi=found.confusion.psi[:1], support=found.confusion.support[:1]
+    )
+    swept = sweep(simulation.tree(60, rng=np.random.default_rng(0)).votes, rates=[0.1, 0.5], updates=20, device="cpu")
+    methods = [MethodScore("fused", "Fused labels", 0.9, 0.9, (0.8, 0.95), (0.8, 0.95))]
+    reason = found.review
+    shares = np.full(len(classes), 1 / len(classes))
+    made = {
+        "votes_per_class": pictures.votes_per_class(votes),
+        "pair_agreement": pictures.pair_agreement(pair_agreement(votes), votes.learners),
+        "row_agreement": pictures.row_agreement(row_agreement(votes)),
+        "coverage": pictures.coverage(facts, votes.learners),
+        "learner_accuracy": pictures.learner_accuracy(facts, votes.learners, np.full(votes.n_learners, 9)),
+        "shapes": pictures.shapes(),
+        "sweep_energies": pictures.sweep_energies(swept, smoothing=SMOOTHING),
+        "energies": pictures.energies(RECORDS, RESTARTS, smoothing=0.5),
+        "shares_over_time": pictures.shares_over_time(RECORDS, ["a", "b"], [0.5, 0.5]),
+        "sampler_health": pictures.sampler_health(RECORDS),
+        "class_shares": pictures.class_shares(shares, shares, classes),
+        "label_changes": pictures.label_changes(np.eye(len(classes), dtype=int), classes),
+        "confidence": pictures.confidence([0, 0.5, 1], [1, 2]),
+        "review_threshold": pictures.review_threshold([0, 0.5, 1], [1, 2], 0.5),
+        "evaluation": pictures.evaluation(methods),
+        "method_accuracy": pictures.method_accuracy(compared),
+        "method_agreement": pictures.method_agreement(compared),
+        "agreement_with_most": pictures.agreement_with_most(["DEEM"], [0.9], [[0.8, 1.0]]),
+        "class_differences": pictures.class_differences({"a": 0.1}, with_truth=True),
+        "influence": pictures.influence(found.influence),
+        "influence_of_classes": pictures.influence_of_classes(
+            found.influence, classes[:1], found.influence.overall, found.influence.overall
+        ),
+        "influence_where_overruled": pictures.influence_where_overruled(found.influence, found.influence),
+        "influence_of_groups": pictures.influence_of_groups(found.influence),
+        "experts": pictures.experts(found.influence, found.influence.experts()),
+        "trust": pictures.trust(found, real=True),
+        "confusion": pictures.confusion(one),
+        "why": pictures.why(
+            reason.learners, [None] * len(reason.learners), reason.contributions[0], fused="a", runner_up="b"
+        ),
+        "selective_accuracy": pictures.selective_accuracy(found.evaluation),
+        "calibration": pictures.calibration(found.evaluation),
+        "dependence": pictures.dependence(found.dependence),
+        "dependence_over_layers": pictures.dependence_over_layers(found.dependence),
+        "correlation": pictures.correlation(found.correlation),
+    }
+    assert set(made) == set(pictures.__all__)  # a new picture belongs in here
+    return made
+
+
+@pytest.mark.parametrize("name", pictures.__all__)
+def test_every_picture_can_be_drawn_and_says_what_it_asks_and_shows(all_pictures, name):
+    picture = all_pictures[name]
+    assert picture.question.endswith("?")
+    assert picture.alt.endswith(".")
+    assert not picture.caption or picture.caption.endswith(".")
+    assert picture.caption.count("**") % 2 == 0
+    light, dark = picture.figure("light"), picture.figure("dark")
+    assert light.layout.template != dark.layout.template
+    assert picture.question not in light.to_json()
+
+
+def test_no_two_pictures_are_explained_by_the_same_words(all_pictures):
+    captions = [
+        picture.caption for name, picture in all_pictures.items() if picture.caption and "influence_" not in name
+    ]
+    assert len(captions) == len(set(captions))
+    questions = [picture.question for picture in all_pictures.values()]
+    assert len(questions) == len(set(questions))
+
+
+def test_the_question_stands_above_a_picture_on_request():
+    picture = Picture("Who <b>decides?", lambda theme: go.Figure(), "A drawing.")
+    assert picture.figure("light").layout.title.text is None
+    assert picture.figure("light", titled=True).layout.title.text == "<b>Who &lt;b&gt;decides?</b>"
+
+
+def test_bold_in_a_caption_is_markup_and_nothing_else_is():
+    picture = Picture("?", lambda theme: go.Figure(), "", "**Good:** a < b & <script>**x**</script> 2 * 3 ** 4")
+    assert picture.caption_html() == (
+        "<strong>Good:</strong> a &lt; b &amp; &lt;script&gt;<strong>x</strong>&lt;/script&gt; 2 * 3 ** 4"
+    )
+
+
+def test_json_of_a_picture_cannot_end_a_script():
+    picture = Picture("?", lambda theme: go.Figure(layout={"title": {"text": "</script>"}}), "")
+    assert not set("<>") & set(picture.json("light"))
+    assert json.loads(picture.json("light"))["layout"]["title"]["text"] == "</script>"
+
+
+def test_curves_that_were_left_out_and_second_trainings_are_explained():
+    kept, dropped = RESTARTS
+    plain = pictures.energies(RECORDS, [kept, kept], smoothing=0.5).caption
+    assert "Dotted" not in plain
+    assert "near-copies" not in plain
+    assert "Dotted: left out" in pictures.energies(RECORDS, [kept, dropped], smoothing=0.5).caption
+    second = [kept, kept, replace(kept, training=1)]
+    assert "Restarts from 3 on" in pictures.energies(RECORDS, second, smoothing=0.5).caption
+
+
+def test_dependence_is_drawn_of_the_average_of_one_class_or_of_all(found):
+    given = found.dependence
+    classes = list(given.layers[0].classes)
+
+    def strongest(picture):
+        return max(
+            np.nanmax(np.asarray(cells.z, float)) for cells in picture.figure("light").data if cells.z is not None
+        )
+
+    def largest(matrices):
+        off = matrices[..., ~np.eye(matrices.shape[-1], dtype=bool)]
+        return np.nanmax(off)
+
+    first = given.layers[0]
+    assert strongest(pictures.dependence(given)) == pytest.approx(largest(first.mean_matrix))
+    assert strongest(pictures.dependence(given, classes[1:2])) == pytest.approx(largest(first.information[1]))
+    assert strongest(pictures.dependence(given, classes)) == pytest.approx(largest(first.information))
+
+
+def test_of_many_units_those_that_depend_most_are_drawn(found):
+    cut = pictures.dependence(found.dependence, most_units=2)
+    assert cut.caption.endswith("The 2 that depend most are drawn.")
+    assert "most are drawn" not in pictures.dependence(found.dependence, most_units=100).caption
+    first = found.dependence.layers[0]
+    matrix = np.where(np.eye(len(first.units), dtype=bool), -1, first.mean_matrix)
+    pair = np.unravel_index(np.nanargmax(matrix), matrix.shape)
+    names = {str(name) for name in cut.figure("light").data[0].x}
+    assert names == {first.units[at] for at in pair}
+
+
+def test_the_scale_of_colours_is_told_in_nats(found):
+    layer = found.dependence.layers[0]
+    weak = replace(found.dependence, layers=(replace(layer, information=0 * layer.information + 0.01),))
+    assert "The strongest cell is 0.01 nats, which is very little." in pictures.dependence(weak).caption
+    strong = replace(found.dependence, layers=(replace(layer, information=0 * layer.information + 1),))
+    assert "The strongest cell is 1 nats. " in pictures.dependence(strong).caption
+
+
+def test_helpers_of_figures_are_used_by_figures_alone():
+    root = Path(__file__).parents[3]
+    files = [path for place in ("deem_core", "studio", "pages", "benchmarks") for path in (root / place).rglob("*.py")]
+    outside = [path for path in files if root / "deem_core" / "figures" not in path.parents]
+    assert outside
+    assert not [path.name for path in outside if "figures._" in path.read_text(encoding="utf-8")]

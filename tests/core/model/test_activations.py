@@ -1,0 +1,51 @@
+import pytest
+import torch
+from entmax import sparsemax as reference
+
+from deem_core.model.activations import ACTIVATIONS, sparsemax
+
+CASES = [(3, 0), (10, 1), (64, 2), (65, 3), (200, 4)]
+
+
+def logits(K: int, seed: int, spread: float = 1.0) -> torch.Tensor:
+    return spread * torch.randn(50, 4, K, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+@pytest.mark.parametrize(("K", "seed"), CASES)
+@pytest.mark.parametrize("spread", [0.01, 1.0, 100.0])
+def test_sparsemax_equals_the_entmax_package(K, seed, spread):
+    z = logits(K, seed, spread)
+    assert torch.allclose(sparsemax(z), reference(z, dim=-1), atol=1e-12)
+
+
+@pytest.mark.parametrize(("K", "seed"), CASES)
+def test_sparsemax_gradient_equals_the_entmax_package(K, seed):
+    z, direction = logits(K, seed).requires_grad_(), logits(K, seed + 100)
+    (ours,) = torch.autograd.grad((sparsemax(z) * direction).sum(), z)
+    (theirs,) = torch.autograd.grad((reference(z, dim=-1) * direction).sum(), z)
+    assert torch.allclose(ours, theirs, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+@pytest.mark.parametrize(("K", "seed"), CASES)
+def test_pullbacks_equal_autograd(name, K, seed):
+    activation = ACTIVATIONS[name]
+    z, direction = logits(K, seed).requires_grad_(), logits(K, seed + 100)
+    output = activation.forward(z)
+    (expected,) = torch.autograd.grad((output * direction).sum(), z)
+    assert torch.allclose(activation.pullback(output.detach(), direction), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_a_silenced_unit_passes_no_gradient(name):
+    pulled = ACTIVATIONS[name].pullback(torch.zeros(2, 5), torch.ones(2, 5))
+    assert torch.equal(pulled, torch.zeros(2, 5))
+
+
+def test_sparsemax_of_one_hot_votes_is_the_identity():
+    votes = torch.eye(6)
+    assert torch.equal(sparsemax(votes), votes)
+
+
+def test_sparsemax_survives_large_logits():
+    assert torch.isfinite(sparsemax(torch.tensor([[1e30, -1e30, 0.0]]))).all()
