@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
-from deem_core.model.alignment import apply_map
 from deem_core.model.energy import Model, label_logits, layer_outputs, log_normalisers, to_dawid_skene
 from deem_core.training.restarts import Part
 from deem_core.typing import Codes, Floats, Integers
+from deem_core.votes.alignment import apply_map
 from deem_core.votes.arrays import NO_VOTE, chunks
 
 _CHUNK_CELLS = 1 << 22  # (restart, row, unit, state) cells of a layer held at once

@@ -15,7 +15,6 @@ import torch
 from numpy.typing import NDArray
 
 from deem_core.control import Control, Saved
-from deem_core.model.alignment import apply_map, class_map
 from deem_core.model.config import Settings, Shape, TrainConfig, resolve
 from deem_core.model.devices import pick_device
 from deem_core.model.energy import Model, marginal_posterior, posterior, stack
@@ -25,6 +24,7 @@ from deem_core.training.health import RestartHealth, hopeless, judge, survivors_
 from deem_core.training.near_copies import Reduction
 from deem_core.typing import Floats, Integers
 from deem_core.votes import Votes
+from deem_core.votes.alignment import apply_map, class_map
 from deem_core.votes.arrays import chunks, spread_rows
 
 JUDGED_ROWS = 100_000

@@ -12,8 +12,8 @@ import numpy as np
 from deem_core.diagnostics.checkup.findings import Finding, as_list, basis, in_order, may_leave
 from deem_core.groups.cliques import Clique, find_cliques
 from deem_core.groups.kappa import MAX_ROWS, conditional_kappa
+from deem_core.groups.reduction import Reduction
 from deem_core.training.near_copies.guard import MIN_SEARCHED
-from deem_core.training.near_copies.reduction import Reduction
 from deem_core.typing import Floats
 from deem_core.votes import Votes
 from deem_core.votes.recode import MIN_LEARNERS

@@ -22,7 +22,6 @@ from deem_core.methods.pools import mean_prob
 from deem_core.methods.soft_deem.inference import answers
 from deem_core.methods.soft_deem.proposal import draw_positives, seeded_generator
 from deem_core.methods.soft_deem.weighing import SoftRows, learner_weights
-from deem_core.model.alignment import apply_map, class_map
 from deem_core.model.config import Shape, TrainConfig, resolve
 from deem_core.model.devices import pick_device
 from deem_core.model.energy import Model
@@ -31,6 +30,7 @@ from deem_core.training.health import RestartHealth, judge, survivors_suffice
 from deem_core.training.restarts import training_pool
 from deem_core.typing import Floats, Integers
 from deem_core.votes import Votes
+from deem_core.votes.alignment import apply_map, class_map
 from deem_core.votes.arrays import spread_rows
 from deem_core.votes.recode import votes_to_learn_from
 

@@ -7,7 +7,7 @@ table in which the loose ones are collapsed too, for a hedge.
 
 from deem_core.groups.cliques import CUT, TIGHT, Clique, find_cliques
 from deem_core.groups.kappa import conditional_kappa
+from deem_core.groups.reduction import Reduction
 from deem_core.training.near_copies.guard import GuardPlan, guard
-from deem_core.training.near_copies.reduction import Reduction
 
 __all__ = ["CUT", "TIGHT", "Clique", "GuardPlan", "Reduction", "conditional_kappa", "find_cliques", "guard"]

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from deem_core.errors import InputError
 from deem_core.groups.cliques import Clique, find_cliques
 from deem_core.groups.kappa import MAX_ROWS, MIN_COMMON_ROWS, kappa_and_rows
+from deem_core.groups.reduction import Reduction
 from deem_core.text import listing
-from deem_core.training.near_copies.reduction import Reduction
 from deem_core.votes import Votes
 from deem_core.votes.recode import MIN_LEARNERS
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from deem_core.model.alignment import class_map
 from deem_core.model.config import TrainConfig
 from deem_core.model.energy import Model, free_and_expected_energy, posterior
 from deem_core.model.sampler import Kind, sample
 from deem_core.training.health import share_ratio
 from deem_core.typing import Floats
 from deem_core.votes import Votes
+from deem_core.votes.alignment import class_map
 from deem_core.votes.arrays import spread_rows
 
 MEASURED_ROWS = (2_000, 10_000)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deem_core import InputError
-from deem_core.model.alignment import apply_map, class_map
+from deem_core.votes.alignment import apply_map, class_map
 
 
 def counts(predicted, reference, K, weights=None):
