@@ -34,8 +34,8 @@ NOISE = 3.0
 Where learners hardly depend on each other, a few hundred rows leave the share uncertain. True models stay within 3 of
 them, nearly always; real ensembles that do not fit are 12 and more away.
 """
-MOST_EXCESS = 0.05
-"""Excess above which the noise is no excuse: so few rows say nothing about the model."""
+MOST_EXCESS = MOST_NOISE = 0.05
+"""Excess that noise may excuse, and noise above which the test says nothing about learners of different groups."""
 FITS_WITHIN = 0.0005
 """Excess inside groups up to which families are exact, though their heads err together."""
 IN_GROUPS = 0.5
@@ -94,7 +94,7 @@ class Grouping:
     log_likelihood : float
         Mean over the rows with votes.
     moved : float
-        Share of the rows whose label the hard rounds changed.
+        Share of the rows that the soft fit labels differently.
     runners_up : tuple of RunnerUp
         Placements within `MARGIN` nats.
     """
@@ -233,7 +233,7 @@ def _verdict(test: Goodness | None, model: GroupedModel) -> tuple[bool, str]:
     if test is None:
         return False, f"Too few pairs of learners share {MIN_COMMON_ROWS} rows to test any model."
     within = test.within_excess is not None and test.within_excess <= max(FITS_WITHIN, NOISE * test.within_noise)
-    if test.excess is None:  # nothing between the branches to explain: the label can only be a group's own
+    if test.excess is None or test.noise > MOST_NOISE:  # nothing between branches to explain: a group has the label
         if within and model.label != ROOT:
             return True, "The model fits: one group of learners agrees, the others depend on nobody."
         return False, "The learners hardly depend on each other, so that no model can be tested."
