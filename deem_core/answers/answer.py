@@ -20,6 +20,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import DTypeLike, NDArray
 
+from deem_core.alarm import Alarm, Kind
 from deem_core.answers import scores
 from deem_core.errors import InputError
 from deem_core.typing import Codes, Floats, Labels, Mask, Posterior
@@ -80,6 +81,10 @@ class Answer:
         What the method says of itself, in sentences.
     method : str
         Its name in the registry, if it has one.
+    method_alarms : tuple of Alarm
+        Doubts that the method itself has about its answer.
+    handles : tuple of str
+        Kinds of alarms that it takes care of, so that `alarms` leaves them out.
 
     Raises
     ------
@@ -102,6 +107,8 @@ class Answer:
     support: Floats | None = None
     notes: tuple[str, ...] = ()
     method: str = ""
+    method_alarms: tuple[Alarm, ...] = ()
+    handles: tuple[Kind, ...] = ()
     _whole: tuple[Answer, slice] | None = field(default=None, init=False, repr=False)  # of which this is a part
 
     def __post_init__(self) -> None:
@@ -250,6 +257,16 @@ class Answer:
     # ------------------------------------------------------------------ in short
 
     @cached_property
+    def alarms(self) -> tuple[Alarm, ...]:
+        """Reasons to look closer before the labels are trusted, of all rows.
+
+        See `deem_core.answers.alarms`. They rest on the votes alone; silence is no proof.
+        """
+        from deem_core.answers.alarms import alarms  # noqa: PLC0415  # which knows answers
+
+        return alarms(self) if self._whole is None else self._whole[0].alarms
+
+    @cached_property
     def changes(self) -> NDArray[np.int64]:
         """Rows by majority vote (first) and label (second), (K, K)."""
         return scores.label_changes(self.majority, self.codes, self.votes.n_classes)
@@ -312,6 +329,8 @@ class Answer:
             support=None if self.support is None else self.support[chosen],
             notes=self.notes,
             method=self.method,
+            method_alarms=self.method_alarms,
+            handles=self.handles,
             _whole=(self, chosen),
         )
         return part
@@ -412,7 +431,8 @@ class Answer:
 
     def _repr_html_(self) -> str:
         """Return the same and the first rows, for notebooks."""
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        said = (*self.notes, *(alarm.text for alarm in self.alarms))
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in said)
         return (
             f"<p>{html.escape(repr(self))}</p>{notes}{self.head(10).to_frame().to_html(float_format='{:.3f}'.format)}"
         )
