@@ -16,7 +16,7 @@ from scipy.special import xlogy
 from deem_core.alarm import Alarm
 from deem_core.answers import guards
 from deem_core.groups.panel import PanelHealth, panel_health
-from deem_core.text import count, listing, percent
+from deem_core.text import listing, percent
 from deem_core.typing import Codes, Floats, Integers, Mask
 from deem_core.votes import NO_VOTE, Votes
 from deem_core.votes.arrays import spread_rows
