@@ -6,13 +6,10 @@ What a training did, in values that pages, reports and commands share.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deem_core.files.plain import from_plain, to_plain
 from deem_core.training.health import Restart
-
-if TYPE_CHECKING:  # imports torch
-    from deem_core.estimators.base import Fuser
 
 _OF_APPLIED_MODELS = ("trained_rows", "learners", "classes")
 
@@ -66,23 +63,6 @@ class TrainingSummary:
     trained_rows: int | None = None
     learners: tuple[str, ...] | None = None
     classes: list[Any] | None = None
-
-    @classmethod
-    def of(cls, model: Fuser) -> TrainingSummary:
-        """Return the summary of a fitted estimator."""
-        return cls(
-            method=model.method_name,
-            settings={name: Setting(**item) for name, item in model.settings_.items()},
-            restarts=tuple(Restart(**item) for item in model.restarts_),
-            warnings=tuple(model.warnings_),
-            near_copies=tuple(model.near_copies_.sentences),
-            hedged=model.hedged_,
-            fallback=model.fallback_,
-            device=model.device_,
-            seconds=model.seconds_,
-            sweep=None if model.sweep_ is None else model.sweep_.to_dict(),
-            near_copies_found=bool(model.near_copies_.cliques),
-        )
 
     @property
     def setting_values(self) -> dict[str, Any]:
