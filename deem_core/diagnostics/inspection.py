@@ -24,7 +24,7 @@ from deem_core.diagnostics.disentanglement import Dependence, dependence
 from deem_core.diagnostics.evaluation import Evaluation, evaluate
 from deem_core.diagnostics.influence import ROWS, Importance, importance
 from deem_core.diagnostics.layer_dependence import LayerDependence
-from deem_core.diagnostics.model_view import FittedModel, belief, class_names, fused_labels, voices
+from deem_core.diagnostics.model_view import FittedModel, belief, class_names, fused_labels
 from deem_core.diagnostics.reasons import Why, why
 from deem_core.diagnostics.reliability import Correlation, Reliability, correlation, estimated_reliability
 from deem_core.diagnostics.unanimity import Overruled, overruled_rows
@@ -177,7 +177,7 @@ def inspect(
 
     Parameters
     ----------
-    model : DEEM or IRBM
+    model : DEEM, IRBM or GroupedDawidSkene
     votes : Votes
         Matched to the model by the names of learners and classes. Their truth, if any, serves `Evaluation` alone.
     rng : numpy Generator, optional
@@ -213,8 +213,8 @@ def inspect(
     influence = ask()
     tell("Withholding learners", 0.45)
     withheld = ask(how="withheld")
-    names, members = voices(model.reduction_)
-    groups = ask(together=members, names=names) if names else None
+    together = model.voices_
+    groups = ask(together=together.members, names=together.names) if together.names else None
     tell("Influence where the majority was overruled", 0.5)
     changed, unchanged = _apart(ask, (labels != some.majority_vote.codes) & (labels != NO_VOTE))
     tell("Dependence through the layers", 0.6)
@@ -268,7 +268,7 @@ def _doubtful(answer: Answer) -> NDArray[np.intp]:
 
 
 def _exact(model: FittedModel) -> Confusion | None:
-    if not model.parts_ or model.parts_[0].model.n_layers:
+    if not model.parts_ or model.parts_[0].n_layers:
         return None
     return exact_confusion(model.parts_[0], model.classes_)
 

@@ -148,7 +148,11 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return TrainingSummary(
             method=self.method_name,
             settings={name: Setting(**item) for name, item in self.settings_.items()},
+            restarts=(),
             warnings=tuple(self.warnings_),
+            near_copies=(),
+            hedged=False,
+            fallback=False,
             device=self.device_,
             seconds=self.seconds_,
         )

@@ -27,6 +27,17 @@ KINDS = {
 }
 """Estimators that a file may hold → their modules, imported when such a file is read."""
 
+_DAMAGE = (
+    SafetensorError,
+    OSError,
+    KeyError,
+    ValueError,
+    TypeError,
+    IndexError,
+    AttributeError,
+    OverflowError,
+)  # what reading a file that is not ours may raise
+
 
 @dataclass(frozen=True, eq=False)
 class Content:
@@ -82,7 +93,16 @@ def load(path: str | os.PathLike[str]) -> Fuser:
         kind = header["estimator"]
         estimator: type[Fuser] = getattr(import_module(KINDS[kind]), kind)
         return estimator.of_content(Content(header, arrays))
-    except (SafetensorError, OSError, KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
+    except (
+        SafetensorError,
+        OSError,
+        KeyError,
+        ValueError,
+        TypeError,
+        IndexError,
+        AttributeError,
+        OverflowError,
+    ) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{name!r} is damaged or not a DEEM Studio model ({type(error).__name__}).") from None

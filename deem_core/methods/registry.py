@@ -42,6 +42,8 @@ class Entry:
         Whether a first run is always finished, whatever the time budget: half a training is no answer.
     trained : bool
         Whether it is a model that can be saved and applied to other rows.
+    tunable : bool
+        Whether training has settings, such as a learning rate and restarts.
     limit : str
         What it refuses and why; empty if it takes all votes.
     """
@@ -56,6 +58,7 @@ class Entry:
     slow: bool = False
     whole: bool = False
     trained: bool = False
+    tunable: bool = False
     limit: str = ""
 
     def load(self) -> Method:
@@ -209,6 +212,15 @@ _ENTRIES = (
         limit=_POOL_LIMIT,
     ),
     Entry(
+        name="gds",
+        title="Grouped Dawid-Skene",
+        description="Dawid-Skene with groups of learners that err together, found in the votes; fitted exactly.",
+        paper="Zhang and Poon, latent tree analysis; here with the label as one of the latents",
+        function="deem_core.methods.grouped_dawid_skene:aggregate",
+        trained=True,
+        limit=_TRAINED_LIMIT,
+    ),
+    Entry(
         name="irbm",
         title="iRBM, exact",
         description="DEEM without layers by maximum likelihood: Dawid-Skene run to convergence (Lemma 1).",
@@ -224,6 +236,7 @@ _ENTRIES = (
         paper="Maymon, Buznah and Shaham, Unsupervised ensemble learning through deep energy-based models, 2026",
         function="deem_core.estimators.as_methods:irbm_cd",
         trained=True,
+        tunable=True,
         stochastic=True,
         slow=True,
         whole=True,
@@ -236,6 +249,7 @@ _ENTRIES = (
         paper="Maymon, Buznah and Shaham, Unsupervised ensemble learning through deep energy-based models, 2026",
         function="deem_core.estimators.as_methods:deem",
         trained=True,
+        tunable=True,
         stochastic=True,
         slow=True,
         whole=True,
