@@ -22,6 +22,7 @@ from deem_core.diagnostics.certainty import AnswerHealth, ConfidenceSummary, ans
 from deem_core.diagnostics.confusion import Confusion, confusions_fit, estimated_confusion, exact_confusion
 from deem_core.diagnostics.disentanglement import Dependence, dependence
 from deem_core.diagnostics.evaluation import Evaluation, evaluate
+from deem_core.diagnostics.group_tree import GroupTree, group_tree
 from deem_core.diagnostics.influence import ROWS, Importance, importance
 from deem_core.diagnostics.layer_dependence import LayerDependence
 from deem_core.diagnostics.model_view import FittedModel, belief, class_names, fused_labels
@@ -62,7 +63,7 @@ class Inspection(Result):
     influence, withheld : Importance
         By permutation, and by withholding.
     voices : Importance, optional
-        Influence of groups of near-copies that speak with one voice; None without any.
+        Influence of near-copies that speak with one voice, or of groups that err together; None without any.
     changed, unchanged : Importance, optional
         Influence on the rows whose label is not the majority vote's, and on the others; None if they are few.
     dependence : Dependence
@@ -70,7 +71,7 @@ class Inspection(Result):
     confusion : Confusion, optional
         Estimated; None where there are too many cells.
     exact_confusion : Confusion, optional
-        Dawid-Skene parameters, of models without layers.
+        By the parameters, of models that have such.
     reliability : Reliability
         Accuracy of the learners without truth.
     correlation : Correlation
@@ -82,6 +83,8 @@ class Inspection(Result):
     health : AnswerHealth
     evaluation : Evaluation, optional
         None without truth.
+    groups : GroupTree, optional
+        Of grouped Dawid-Skene.
     """
 
     learners: tuple[str, ...]
@@ -103,6 +106,7 @@ class Inspection(Result):
     review: Why
     health: AnswerHealth
     evaluation: Evaluation | None
+    groups: GroupTree | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per learner with its main figures."""
@@ -152,6 +156,7 @@ _KINDS: dict[str, type] = {
         Correlation,
         Dependence,
         Evaluation,
+        GroupTree,
         Importance,
         Inspection,
         LayerDependence,
@@ -241,6 +246,7 @@ def inspect(
         review=why(model, whole.without_truth(), chosen[_doubtful(answer)]),
         health=answer_health(model, blind, labels),
         evaluation=None,
+        groups=group_tree(model),
     )
     tell("Evaluation", 0.9)
     truth = some.truth

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from deem_core.groups.latent_tree import GroupedModel
 from deem_core.groups.reduction import Reduction, Voices
 from deem_core.typing import Codes, Floats, Integers
 from deem_core.votes import NO_VOTE
@@ -22,7 +23,7 @@ _FUSED_CELLS = 1 << 24  # (row, class) cells of a posterior held at once
 
 
 class ModelPart(Protocol):
-    """A part of an answer: kept restarts of one training, or a tree of groups."""
+    """Part of an answer: kept restarts of a training, or a tree."""
 
     @property
     def reduction(self) -> Reduction:
@@ -39,6 +40,10 @@ class ModelPart(Protocol):
     @property
     def states_per_row(self) -> int:
         """Unit states that asking about a row takes."""
+
+    @property
+    def tree(self) -> GroupedModel | None:
+        """The tree of groups, if it is one."""
 
     def posteriors(self, codes: Integers) -> Floats:
         """Return p(label | votes), (n, K)."""

@@ -264,6 +264,11 @@ class GroupedPart:
         """States that asking about a row takes."""
         return (self.model.n_learners + len(self.model.groups)) * self.model.n_classes
 
+    @property
+    def tree(self) -> GroupedModel:
+        """The tree itself."""
+        return self.model
+
     def posteriors(self, codes: Integers) -> Floats:
         """Return Pr(label | votes), (n, K)."""
         return self.model.posterior(codes)

@@ -183,12 +183,32 @@ class GroupedModel:
         """Return Pr(X_i = l | label = class), (d, K, K), the usual psi of Dawid and Skene."""
         given = self.confusion_given_root()
         if self.label != ROOT:
-            joint = self.A[self.label] * self.pi  # Pr(Z = z, Y = y)
-            root_given_latent = (joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)).T  # (y, z)
-            given = given @ root_given_latent
+            given = given @ self._root_given_label()
             own = list(self.groups[self.label])
             given[own] = self.B[own]
         return given if self.class_map is None else apply_map(given, self.class_map)
+
+    def opinions_given_label(self) -> Floats:
+        """Return Pr(Z_g = z | label = class), (G, K, K).
+
+        The states of the label's own latent are its classes.
+        """
+        given = self.A
+        if self.label != ROOT:
+            given = given @ self._root_given_label()
+            given[self.label] = np.eye(self.n_classes)
+        if self.class_map is None:
+            return given
+        given = apply_map(given, self.class_map)
+        if self.label != ROOT:
+            given[self.label] = np.eye(self.n_classes)
+        return given
+
+    def _root_given_label(self) -> Floats:
+        """Return Pr(Y = y | Z = z) of the group that is the label, (y, z)."""
+        joint = self.A[self.label] * self.pi  # Pr(Z = z, Y = y)
+        shares: Floats = (joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)).T
+        return shares
 
 
 @dataclass(frozen=True)

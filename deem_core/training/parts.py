@@ -62,6 +62,11 @@ class Part:
         """Unit states that asking about a row takes, over all restarts."""
         return self.model.n_models * self.model.n_learners * self.model.n_classes
 
+    @property
+    def tree(self) -> None:
+        """None: restarts have no groups."""
+        return
+
     def posteriors(self, codes: Integers) -> Floats:
         """Return p(label | votes) (n, K), averaged over the kept restarts.
 
