@@ -58,6 +58,11 @@ class GroupTree(Result):
         return tuple(f"group {g + 1}" for g in range(len(self.members)))
 
     @property
+    def branches(self) -> tuple[str, ...]:
+        """The groups, then the learners."""
+        return (*self.names, *self.learners)
+
+    @property
     def singles(self) -> tuple[int, ...]:
         """Learners outside all groups."""
         grouped = {i for group in self.members for i in group}

@@ -63,7 +63,7 @@ def group_tree(
         for i in group:
             _line(figure, (GROUP, centre), (LEARNER, place[i]), own[i], colour)
         words = _group_words(g, len(group), None if g == label_group else between[g])
-        _node(figure, (GROUP, centre), words, colour, colours)
+        _node(figure, (GROUP, centre), words, colour, colours, below=centre > middle)
     for i in branches[-1]:
         _line(figure, (LABEL, middle), (LEARNER, place[i]), own[i], colours.rest)
     above = "the label" if label_group < 0 else "what stands above all groups"
@@ -119,8 +119,16 @@ def _group_words(group: int, size: int, agreement: float | None) -> tuple[str, s
     return words, f"<b>{name}</b>, {size} learners<br>{hover}"
 
 
-def _node(figure: go.Figure, at: tuple[float, float], words: tuple[str, str], colour: str, colours: Theme) -> None:
-    """Draw a point with its words above it, and those of its hover text."""
+def _node(
+    figure: go.Figure,
+    at: tuple[float, float],
+    words: tuple[str, str],
+    colour: str,
+    colours: Theme,
+    *,
+    below: bool = False,
+) -> None:
+    """Draw a point with its words beside it, and those of its hover text."""
     figure.add_trace(
         go.Scatter(
             x=[at[0]],
@@ -128,7 +136,7 @@ def _node(figure: go.Figure, at: tuple[float, float], words: tuple[str, str], co
             mode="markers+text",
             marker={"size": 13, "color": colour},
             text=[words[0]],
-            textposition="top center",
+            textposition="bottom center" if below else "top center",
             textfont={"size": 13, "color": colours.text},
             customdata=[words[1]],
             hovertemplate="%{customdata}<extra></extra>",

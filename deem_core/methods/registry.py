@@ -140,6 +140,7 @@ _ENTRIES = (
         function="deem_core.methods.grouped_dawid_skene:aggregate",
         stochastic=True,
         whole=True,
+        trained=True,
         limit="Needs at least three learners and at most 100 classes; looks for groups among 6 to 40 learners.",
     ),
     Entry(
@@ -220,15 +221,6 @@ _ENTRIES = (
         function="deem_core.methods.pools:log_pool",
         soft=True,
         limit=_POOL_LIMIT,
-    ),
-    Entry(
-        name="gds",
-        title="Grouped Dawid-Skene",
-        description="Dawid-Skene with groups of learners that err together, found in the votes; fitted exactly.",
-        paper="Zhang and Poon, latent tree analysis; here with the label as one of the latents",
-        function="deem_core.methods.grouped_dawid_skene:aggregate",
-        trained=True,
-        limit=_TRAINED_LIMIT,
     ),
     Entry(
         name="irbm",
