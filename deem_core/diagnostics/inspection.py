@@ -22,7 +22,7 @@ from deem_core.diagnostics.certainty import AnswerHealth, ConfidenceSummary, ans
 from deem_core.diagnostics.confusion import Confusion, confusions_fit, estimated_confusion, exact_confusion
 from deem_core.diagnostics.disentanglement import Dependence, dependence
 from deem_core.diagnostics.evaluation import Evaluation, evaluate
-from deem_core.diagnostics.group_tree import GroupTree, group_tree
+from deem_core.diagnostics.groups import GroupTree, group_tree
 from deem_core.diagnostics.influence import ROWS, Importance, importance
 from deem_core.diagnostics.layer_dependence import LayerDependence
 from deem_core.diagnostics.model_view import FittedModel, belief, class_names, fused_labels

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deem_core.diagnostics.group_tree import GroupTree
+from deem_core.diagnostics.groups import GroupTree
 from deem_core.figures import confusion as draw_confusion
 from deem_core.figures import groups as draw_groups
 from deem_core.figures.picture import Picture
