@@ -33,7 +33,7 @@ def run(capsys, *arguments) -> str:
     return told.out
 
 
-@pytest.mark.parametrize("method", ["deem", "irbm", "irbm_cd", "ds", "mv"])
+@pytest.mark.parametrize("method", ["deem", "irbm", "irbm_cd", "gds", "ds", "mv"])
 def test_fuse_writes_labels_and_says_what_it_did(capsys, folder, tmp_path, method):
     out, result = tmp_path / "fused.csv", tmp_path / "result.json"
     told = run(capsys, "fuse", folder / "wide.csv", "-o", out, "--method", method, "--json", result, *QUICK)
