@@ -283,7 +283,7 @@ def test_deleting_a_training_deletes_its_inspection(trained, workspace):
     training = trained["truth"]
     jobs.delete([training.id])
     assert not [run for run in workspace.runs() if training.id in (run.id, run.config.get("training"))]
-    assert len(workspace.runs(kind="inspect")) == 3
+    assert len(workspace.runs(kind="inspect")) == 4
 
 
 def test_another_dataset_is_shown_with_its_own_learners(open_page, app, trained):
