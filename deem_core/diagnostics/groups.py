@@ -106,7 +106,7 @@ class GroupTree(Result):
 
 
 def group_tree(model: FittedModel) -> GroupTree | None:
-    """Return the tree of a fitted model; None for a model without one."""
+    """Return the tree of a fitted model, if it has one."""
     tree = model.parts_[0].tree if model.parts_ else None
     if tree is None:
         return None

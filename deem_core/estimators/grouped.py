@@ -36,7 +36,7 @@ class GroupedDawidSkene(Fuser):
     """Dawid-Skene with groups of learners that err together.
 
     A latent tree: the label, a hidden opinion for every group, and the learners. Groups are searched by BIC, the tree
-    is fitted by exact EM, and a test without truth says whether it explains the votes. docs/method.md has more.
+    is fitted by exact EM, and a test without truth says whether it explains the votes (`deem_core.groups.grouping`).
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class GroupedDawidSkene(Fuser):
         return self
 
     def _seed(self) -> int:
-        """Return the seed; a whole number stands for itself, as with every other method."""
+        """Return the seed; a whole number stands for itself."""
         state = self.random_state
         return state if isinstance(state, int) else int(check_random_state(state).randint(2**31 - 1))
 
@@ -176,7 +176,7 @@ class GroupedDawidSkene(Fuser):
 
     @property
     def voices_(self) -> Voices:
-        """The groups, whose learners are looked at together as well as one by one."""
+        """The groups, whose learners are also looked at together."""
         names = tuple(f"group of {listing(group, rest='others')}" for group in self.groups_)
         return Voices(names, self.model_.groups)
 
@@ -245,7 +245,7 @@ class GroupedDawidSkene(Fuser):
 
 @dataclass(frozen=True, eq=False)
 class GroupedPart:
-    """The tree as the one part of an answer, asked as restarts are.
+    """The tree as the only part of an answer.
 
     Attributes
     ----------

@@ -42,7 +42,7 @@ class OtherGroups:
 
 @dataclass(frozen=True)
 class LearnerGroups:
-    """Groups of learners in grouped Dawid-Skene, and how well they explain the votes.
+    """Groups of learners, and how well they explain the votes.
 
     Attributes
     ----------

@@ -95,7 +95,7 @@ def apply(model: Fuser | str | os.PathLike[str], votes: Any) -> Answer:
 
 
 def load(path: str | os.PathLike[str]) -> Fuser:
-    """Read a model of any kind that was saved; nothing in the file is executed."""
+    """Read a saved model of any kind; nothing in it is executed."""
     from deem_core.estimators import files  # noqa: PLC0415  # see TYPE_CHECKING above
 
     return files.load(path)
@@ -119,7 +119,7 @@ def make_model(method: str = "deem", **settings: Any) -> Fuser:
 
 
 def _estimator(method: str) -> tuple[type[Fuser], dict[str, Any]]:
-    """Return the estimator of a trained method, and the parameters that make it that method."""
+    """Return the estimator of a method, and the parameters that make it."""
     if method == "gds":
         from deem_core.estimators.grouped import GroupedDawidSkene  # noqa: PLC0415  # see TYPE_CHECKING above
 

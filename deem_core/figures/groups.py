@@ -92,7 +92,7 @@ def _places(branches: Sequence[Sequence[int]]) -> tuple[float, dict[int, float]]
 
 
 def _line(figure: go.Figure, start: tuple[float, float], end: tuple[float, float], share: float, colour: str) -> None:
-    """Draw a line that is the wider the more often its end says what its start does."""
+    """Draw a line, the wider the more often its ends agree."""
     width = 1 + 4 * float(np.clip(np.nan_to_num(share), 0, 1))
     figure.add_trace(
         go.Scatter(
@@ -128,7 +128,7 @@ def _node(
     *,
     below: bool = False,
 ) -> None:
-    """Draw a point with its words beside it, and those of its hover text."""
+    """Draw a point with its words and those of its hover text."""
     figure.add_trace(
         go.Scatter(
             x=[at[0]],

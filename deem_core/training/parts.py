@@ -1,4 +1,4 @@
-"""Parts of a trained answer: kept restarts, and what can be asked of them."""
+"""Parts of a trained answer: kept restarts and how to ask them."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ def training_notes(training: Run) -> None:
 
 
 def _misfit(summary: FusionSummary) -> Sequence[str]:
-    """Return why a grouped model is not to be taken at its word."""
+    """Return why a grouped model does not fit, if it does not."""
     groups = summary.training.groups
     return () if groups is None or groups.fits else (groups.reason,)
 

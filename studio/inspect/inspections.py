@@ -168,7 +168,7 @@ def cells_used(confusion: Confusion) -> pd.DataFrame:
 
 
 def picture_of_branch(tree: GroupTree, at: int) -> Picture:
-    """Return what a group or a learner, by its place in `branches`, says for what it follows."""
+    """Return what a branch of the tree says for what it follows."""
     groups = len(tree.names)
     return pictures.group_opinion(tree, at) if at < groups else pictures.learner_in_group(tree, at - groups)
 

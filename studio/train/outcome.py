@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from deem_core.comparison import Evaluation
-from deem_core.estimators.summary import LearnerGroups
-from deem_core.runs import FusionSummary, Run
+from deem_core.runs import FusionSummary, LearnerGroups, Run
 from deem_core.training import Restart
 from deem_core.typing import Floats
 from studio import jobs, text
