@@ -157,6 +157,7 @@ def groups(summary: FusionSummary) -> None:
         st.markdown("**Groups of learners that err together**")
         for sentence in (*summary.training.findings, *summary.training.warnings):
             st.caption(text.plain(sentence))
+        st.caption(outcome.likelihood(found))
         if found.groups:
             st.dataframe(outcome.groups_table(found), hide_index=True)
         if found.runners_up:

@@ -64,26 +64,25 @@ def cards(opened: Opened, summary: FusionSummary) -> list[Number]:
             )
         )
     if training.groups is not None:
-        numbers += _group_cards(training.groups)
+        numbers.append(_group_card(training.groups))
     return numbers
 
 
-def _group_cards(groups: LearnerGroups) -> list[Number]:
-    return [
-        Number(
-            "Groups",
-            text.count(len(groups.groups)),
-            "the model fits" if groups.fits else "the model does not fit",
-            f"Groups of learners that err together. {groups.reason}",
-        ),
-        Number(
-            "Log-likelihood",
-            f"{groups.log_likelihood:.2f}",
-            f"nats a row, {text.count(groups.iterations, 'round')}",
-            "How probable the model finds the votes of a row, mean; nearer to 0 is better. It is comparable only "
-            "between models of the same votes.",
-        ),
-    ]
+def _group_card(groups: LearnerGroups) -> Number:
+    return Number(
+        "Groups",
+        text.count(len(groups.groups)),
+        "the model fits" if groups.fits else "the model does not fit",
+        f"Groups of learners that err together. {groups.reason}",
+    )
+
+
+def likelihood(groups: LearnerGroups) -> str:
+    """Return how probable the model finds the votes, in a sentence."""
+    return (
+        f"Log-likelihood {groups.log_likelihood:.2f} nats a row after {text.count(groups.iterations, 'round')} of EM; "
+        "it can be compared only between models of the same votes."
+    )
 
 
 def groups_table(groups: LearnerGroups) -> pd.DataFrame:

@@ -27,7 +27,7 @@ def group_tree(tree: GroupTree) -> Picture:
         alt=f"Tree: the label, groups of learners, and the learners. {listed or 'There are no groups'}.",
         caption=(
             "The learners of a group follow an opinion of their own, and that opinion follows the label: when it is "
-            "wrong, they are wrong together, and the model counts them as one voice. In percent: how often a group's "
+            "wrong, they are wrong together, so the model does not take them for many voices. In percent: how often a group's "
             "opinion is the label, and how often a learner says what it follows. By the model alone, without truth."
         ),
         min_width=460,
@@ -40,7 +40,7 @@ def group_opinion(tree: GroupTree, group: int) -> Picture:
     return Picture(
         question=f"What is the opinion of {name} for each label?",
         draw=lambda theme: draw_confusion.confusion_matrix(
-            tree.opinions[group], tree.classes, learner=name, label="label", theme=theme
+            tree.opinions[group], tree.classes, learner=name, label="label", said="opinion", theme=theme
         ),
         alt=f"Heatmap: the opinion of {name} for each label.",
         caption=(
