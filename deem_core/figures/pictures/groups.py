@@ -27,8 +27,9 @@ def group_tree(tree: GroupTree) -> Picture:
         alt=f"Tree: the label, groups of learners, and the learners. {listed or 'There are no groups'}.",
         caption=(
             "The learners of a group follow an opinion of their own, and that opinion follows the label: when it is "
-            "wrong, they are wrong together, so the model does not take them for many voices. In percent: how often a group's "
-            "opinion is the label, and how often a learner says what it follows. By the model alone, without truth."
+            "wrong, they are wrong together, so the model does not take them for many voices. In percent: how often "
+            "a group's opinion is the label, and how often a learner says what it follows. By the model alone, without "
+            "truth."
         ),
         min_width=460,
     )
