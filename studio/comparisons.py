@@ -11,7 +11,7 @@ import pyarrow.parquet
 import streamlit as st
 
 from deem_core import InputError
-from deem_core.comparison import METHODS, Comparison, Entry
+from deem_core.comparison import FIRST_CLASS, METHODS, TIES_DRAWN, Comparison, Entry
 from deem_core.runs import Run
 from deem_core.typing import Codes
 from deem_core.votes import NO_VOTE, majority_vote, wilson
@@ -122,6 +122,11 @@ def ranked(comparison: Comparison, run: Run) -> pd.DataFrame:
             }
         row |= {"seconds": method.seconds, "MB": _megabytes(method.memory_bytes), "note": method.note}
         rows.append(row)
+        if method.ties_matter:
+            row["method"] = f"{method.title}, {TIES_DRAWN}"
+            rows.append(
+                {"method": f"{method.title}, {FIRST_CLASS}", "accuracy": method.first_class_accuracy, "note": ""}
+            )
     frame = pd.DataFrame(rows)
     frame = frame.loc[:, (frame.notna() & (frame != "")).any()]
     if "same as most methods" in frame:

@@ -18,7 +18,8 @@ import numpy as np
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from deem_core.answers.answer import PART_ROWS, Answer, label_changes
+from deem_core.answers.answer import PART_ROWS, Answer
+from deem_core.answers.scores import label_changes
 from deem_core.errors import InputError
 from deem_core.typing import Codes, Floats, Mask, Posterior
 from deem_core.votes import Votes
@@ -61,7 +62,7 @@ class StoredAnswer:
 
     @cached_property
     def majority(self) -> Codes:
-        """Majority vote of every row, (n,); -1 without votes."""
+        """Majority vote of every row, (n,), as `Answer.majority`."""
         return np.asarray(self._column("majority"), np.int32)
 
     @cached_property
