@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from deem_core.diagnostics.inspection import inspect
     from deem_core.errors import DeemError, InputError
     from deem_core.estimators.deem import DEEM
+    from deem_core.estimators.grouped import GroupedDawidSkene
     from deem_core.estimators.irbm import IRBM
     from deem_core.estimators.verbs import apply, fuse, load, train
     from deem_core.model.devices import devices
@@ -32,6 +33,7 @@ _HOMES = {
     "Answer": "answers.answer",
     "DEEM": "estimators.deem",
     "DeemError": "errors",
+    "GroupedDawidSkene": "estimators.grouped",
     "IRBM": "estimators.irbm",
     "InputError": "errors",
     "Votes": "votes",
@@ -57,6 +59,7 @@ __all__ = [
     "IRBM",
     "Answer",
     "DeemError",
+    "GroupedDawidSkene",
     "InputError",
     "Votes",
     "__version__",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from deem_core.diagnostics.disentanglement import Dependence, dependence
     from deem_core.diagnostics.evaluation import Evaluation, evaluate
     from deem_core.diagnostics.experts import Expert
+    from deem_core.diagnostics.groups import GroupTree, group_tree
     from deem_core.diagnostics.influence import CLASS_ROWS, Importance, importance
     from deem_core.diagnostics.inspection import Inspection, inspect
     from deem_core.diagnostics.layer_dependence import DependentPair
@@ -46,6 +47,7 @@ __all__ = [
     "Evaluation",
     "Expert",
     "Finding",
+    "GroupTree",
     "Importance",
     "Inspection",
     "Overruled",
@@ -62,6 +64,7 @@ __all__ = [
     "evaluate",
     "exact_confusion",
     "fit_temperature",
+    "group_tree",
     "importance",
     "inspect",
     "overruled_rows",
@@ -85,6 +88,8 @@ _HOMES = {
     "DependentPair": "deem_core.diagnostics.layer_dependence",
     "Evaluation": "deem_core.diagnostics.evaluation",
     "Expert": "deem_core.diagnostics.experts",
+    "GroupTree": "deem_core.diagnostics.groups",
+    "group_tree": "deem_core.diagnostics.groups",
     "Importance": "deem_core.diagnostics.influence",
     "Inspection": "deem_core.diagnostics.inspection",
     "Overruled": "deem_core.diagnostics.unanimity",

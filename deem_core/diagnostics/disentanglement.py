@@ -119,7 +119,7 @@ def dependence(
 
     Parameters
     ----------
-    model : DEEM or IRBM
+    model : DEEM, IRBM or GroupedDawidSkene
         Fitted. Layers are those of its first training; without layers there is the input alone.
     votes : Votes
     given : "fused" or "truth"
@@ -154,11 +154,9 @@ def dependence(
         part = model.parts_[0]
         if not part.reduction.is_identity:
             tables.append(("input, near-copies merged", part.reduction.learners, part.reduction.apply(codes)))
-        if part.model.n_layers:
+        if part.n_layers:
             best = _nearest_restart(model, codes, fused) if restart is None else restart
-            from deem_core.diagnostics._torch_view import unit_codes  # noqa: PLC0415  # imports torch
-
-            layers = unit_codes(part, codes, best)
+            layers = part.unit_codes(codes, best)
             tables += [(f"after layer {at + 1}", part.reduction.learners, own) for at, own in enumerate(layers)]
     counts = np.bincount(label[label >= 0], minlength=votes.n_classes)
     names = class_names(votes.classes)
@@ -209,5 +207,5 @@ def _nearest_restart(model: FittedModel, codes: Integers, fused: Integers) -> in
     Of the first training.
     """
     rows = spread_rows(len(codes), 5_000, nearest=True)
-    own = logits(model, codes[rows])[: len(model.parts_[0].maps)].argmax(axis=2)  # (R, b)
+    own = logits(model, codes[rows])[: model.parts_[0].n_restarts].argmax(axis=2)  # (R, b)
     return int((own == fused[rows]).mean(axis=1).argmax())

@@ -51,7 +51,7 @@ def _trained(model: DEEM, votes: Votes, control: Control) -> Aggregate:
         voted=voted,
         iterations=int(updates),
         converged=not model.fallback_,
-        notes=(*model.near_copies_.sentences, *model.warnings_, *silence_notes(voted)),
+        notes=(*model.findings_, *model.warnings_, *silence_notes(voted)),
     )
 
 

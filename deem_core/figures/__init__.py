@@ -16,6 +16,7 @@ from deem_core.figures.correlation import correlation_heatmap, dependence_summar
 from deem_core.figures.dependence import dependence_grid
 from deem_core.figures.energies import Curve, curves_of_records, curves_of_sweep, energy_panels
 from deem_core.figures.expert_finder import influence_heatmap
+from deem_core.figures.groups import group_tree
 from deem_core.figures.influence import influence_bars, influence_panels
 from deem_core.figures.learner_bars import accuracy_bars, coverage_bars
 from deem_core.figures.picture import Picture, plotly_code
@@ -47,6 +48,7 @@ __all__ = [
     "dependence_grid",
     "dependence_summary",
     "energy_panels",
+    "group_tree",
     "influence_bars",
     "influence_heatmap",
     "influence_panels",

@@ -42,6 +42,8 @@ class Entry:
         Whether a first run is always finished, whatever the time budget: half a training is no answer.
     trained : bool
         Whether it is a model that can be saved and applied to other rows.
+    tunable : bool
+        Whether training has settings, such as a learning rate and restarts.
     limit : str
         What it refuses and why; empty if it takes all votes.
     """
@@ -56,6 +58,7 @@ class Entry:
     slow: bool = False
     whole: bool = False
     trained: bool = False
+    tunable: bool = False
     limit: str = ""
 
     def load(self) -> Method:
@@ -146,6 +149,7 @@ _ENTRIES = (
         function="deem_core.methods.grouped_dawid_skene:aggregate",
         stochastic=True,
         whole=True,
+        trained=True,
         limit="Needs at least three learners and at most 100 classes; looks for groups among 6 to 40 learners.",
     ),
     Entry(
@@ -260,6 +264,7 @@ _ENTRIES = (
         paper="Maymon, Buznah and Shaham, Unsupervised ensemble learning through deep energy-based models, 2026",
         function="deem_core.estimators.as_methods:irbm_cd",
         trained=True,
+        tunable=True,
         stochastic=True,
         slow=True,
         whole=True,
@@ -272,6 +277,7 @@ _ENTRIES = (
         paper="Maymon, Buznah and Shaham, Unsupervised ensemble learning through deep energy-based models, 2026",
         function="deem_core.estimators.as_methods:deem",
         trained=True,
+        tunable=True,
         stochastic=True,
         slow=True,
         whole=True,

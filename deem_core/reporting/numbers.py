@@ -62,6 +62,7 @@ def numbers_of(material: Material) -> dict[str, Any]:
         "warnings": plain_training["warnings"],
         "restarts": plain_training["restarts"],
         "near_copies": plain_training["near_copies"],
+        "groups": plain_training.get("groups"),
         "hedged": training.hedged,
         "fallback": training.fallback,
         "labels": _labels(material),
@@ -82,7 +83,7 @@ def not_computed(material: Material) -> dict[str, dict[str, str | None]]:
     spec = material.run.spec
     page = "Open the Learners page for this training: it inspects the model, and the next report shows it."
     missing_parts: dict[str, tuple[str, list[str] | None]] = {}
-    if material.swept is None:
+    if material.swept is None and material.summary.training.groups is None:
         missing_parts["learning_rate"] = (
             "There is no sweep of learning rates on this dataset that could be shown. The Learning rate page keeps one "
             "for reports; this command prints one:",

@@ -7,7 +7,8 @@ Each kind is a function of a `Job`; torch is imported inside, so that workers in
     sweep    ``rates`` (list), ``n_layers`` (a number or a list), ``smoothing`` and any other settings of training, all
              optional. The summary is `deem_core.training.sweep.Sweep.to_dict`, the result its curves; while it runs,
              and if it is cancelled, what is known so far is in ``partial.json``, of the same form as the summary.
-    train    ``method`` ("deem", "irbm" or "irbm_cd") and the parameters of its estimator. Goes on from checkpoints.
+    train    ``method`` (one of `deem_core.methods.registry.TRAINED`) and the parameters of its estimator. Goes on from
+             checkpoints, where the method keeps any.
     compare  ``methods`` ("all" or a list), ``seeds``, ``budget`` (seconds for each method), ``expert_classes``, all
              optional. The summary is `deem_core.comparison.Comparison.to_dict`, the result every method's class codes.
     apply    ``model``, the digest of a stored model file.
@@ -96,7 +97,7 @@ def train(job: Job) -> None:
     job.control.tell("Training", job.share)
     model.fit(votes.without_truth(), control=job.control.part(0.0, _TRAINED))
     job.set_device(model.device_)
-    for sentence in [*model.near_copies_.sentences, *model.warnings_]:
+    for sentence in [*model.findings_, *model.warnings_]:
         job.note(sentence)
     job.control.check()
     job.control.tell("Fusing the votes", _TRAINED)

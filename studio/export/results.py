@@ -100,12 +100,12 @@ def _ask_again(run: Run, votes: Votes) -> Floats:
 
     With many classes it is not stored.
     """
-    from deem_core import DEEM  # noqa: PLC0415  # imports torch
+    from deem_core import load  # noqa: PLC0415  # most models import torch
     from studio.workspace import workspace  # noqa: PLC0415
 
     own = run.result("model.safetensors")
     path = workspace().input(run.config["model"]) if own is None else own
-    return DEEM.load(path).fuse_codes(votes.codes)
+    return load(path).fuse_codes(votes.codes)
 
 
 # ---------------------------------------------------------------------- files

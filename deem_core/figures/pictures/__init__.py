@@ -2,6 +2,7 @@
 
 from deem_core.figures.pictures.answer import class_shares, confidence, evaluation, label_changes, review_threshold
 from deem_core.figures.pictures.dependence import correlation, dependence, dependence_over_layers
+from deem_core.figures.pictures.groups import group_opinion, group_tree, learner_in_group
 from deem_core.figures.pictures.learners import (
     calibration,
     confusion,
@@ -32,12 +33,15 @@ __all__ = [
     "energies",
     "evaluation",
     "experts",
+    "group_opinion",
+    "group_tree",
     "influence",
     "influence_of_classes",
     "influence_of_groups",
     "influence_where_overruled",
     "label_changes",
     "learner_accuracy",
+    "learner_in_group",
     "method_accuracy",
     "method_agreement",
     "pair_agreement",

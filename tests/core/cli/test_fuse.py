@@ -182,3 +182,26 @@ def test_a_threshold_that_makes_no_sense_is_refused_before_any_work(capsys, fold
     assert cli.main(["fuse", str(folder / "wide.csv"), "-o", str(tmp_path / "f.csv"), *options]) == 2
     assert sentence in capsys.readouterr().err
     assert not (tmp_path / "f.csv").exists()
+
+
+def test_a_grouped_model_is_trained_saved_and_applied(capsys, tmp_path):
+    votes, model, out = tmp_path / "tree.csv", tmp_path / "model.safetensors", tmp_path / "fused.csv"
+    run(capsys, "simulate", "tree", "--rows", "600", "--seed", "3", "-o", votes)
+    told = run(capsys, "train", votes, "-o", model, "--method", "gds", "--json", tmp_path / "train.json")
+    assert "Fitted the grouped model exactly" in told
+    assert "3 groups of learners that err together" in told
+    content = json.loads((tmp_path / "train.json").read_text())
+    assert content["restarts"] == []
+    assert len(content["groups"]["groups"]) == 3
+    run(capsys, "apply", model, votes, "-o", out)
+    applied = pd.read_csv(out)["fused_label"]
+    run(capsys, "fuse", votes, "-o", out, "--method", "gds")
+    assert (pd.read_csv(out)["fused_label"] == applied).all()
+
+
+def test_settings_that_a_method_does_not_have_are_named(capsys, tmp_path, folder):
+    code = cli.main(
+        ["fuse", str(folder / "wide.csv"), "-o", str(tmp_path / "f.csv"), "--method", "gds", "--restarts", "3"]
+    )
+    assert code == 2
+    assert "The method gds has no setting 'restarts'" in capsys.readouterr().err
