@@ -1,6 +1,7 @@
 """Compare: is it worth it? All methods on the same votes."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -9,7 +10,7 @@ from deem_core.figures import pictures
 from deem_core.runs import Run, State
 from studio import boot, comparisons, errors, jobs, state, text, widgets
 from studio.data import datasets
-from studio.export import results
+from studio.export import results, sources
 from studio.inspect import frame
 
 boot.guard(__file__)
@@ -105,6 +106,8 @@ def outcome(opened: datasets.Opened, states: Sequence[tuple[Run, State]]) -> Non
     with st.container(border=True, key="compare_dots"):
         dots(run, comparison)
     table(opened, run, comparison)
+    with st.container(border=True, key="take_home"):
+        take_home(run, comparison)
     widgets.tabs(
         {
             "Who agrees with whom": lambda: agreement(comparison),
@@ -148,6 +151,35 @@ def table(opened: datasets.Opened, run: Run, comparison: comparisons.Comparison)
         frame.download_csv("methods", lambda: rows, results.file_name(opened, "methods.csv"))
         st.space("stretch")
         widgets.choose_picture_format()
+
+
+@errors.boundary()
+def take_home(run: Run, comparison: comparisons.Comparison) -> None:
+    method = sources.choose_method(comparison, f"compare_method_{run.id}")
+    if method is None:
+        st.caption("No method gave labels to take home.")
+        return
+    comparisons.method_note(comparison[method])
+    result = results.labelled(run, method)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(comparisons.labels_words(result.answer), width="stretch")
+        for kind in ("CSV", "Parquet"):
+            ending, mime = results.FORMATS[kind]
+            widgets.download(
+                f"Labels as {kind}",
+                partial(results.fused_bytes, result, ending, {}),
+                results.fused_name(result, ending),
+                f"labels_{kind.lower()}",
+                mime=mime,
+            )
+        st.button(
+            "Open on the Export page",
+            key="open_export",
+            icon=":material/arrow_forward:",
+            on_click=sources.open_export,
+            args=(run.id, method),
+            help="Choose columns, set a threshold for review, see the rows worth a look.",
+        )
 
 
 def agreement(comparison: comparisons.Comparison) -> None:

@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -101,6 +101,9 @@ class Answer:
     notes: tuple[str, ...] = ()
     method: str = ""
     _whole: tuple[Answer, slice] | None = field(default=None, init=False, repr=False)  # of which this is a part
+
+    probabilities_known: ClassVar[bool] = True
+    """False for labels that a run kept without them (`deem_core.answers.stored.LabelsOnly`)."""
 
     def __post_init__(self) -> None:
         """Check that the posterior is one of these votes."""
@@ -272,7 +275,7 @@ class Answer:
         """
         if not np.array_equal(votes.codes, self.votes.codes):
             raise InputError("The answer is for other votes; only the truth may differ.")
-        answer = object.__new__(Answer)
+        answer = object.__new__(type(self))
         answer.__dict__.update(self.__dict__ | {"votes": votes})
         return answer
 
@@ -282,7 +285,7 @@ class Answer:
         The share of the restarts that give each label.
         """
         _check_support(self.votes, support)
-        answer = object.__new__(Answer)
+        answer = object.__new__(type(self))
         answer.__dict__.update(self.__dict__ | {"support": support})
         return answer
 
@@ -316,13 +319,13 @@ class Answer:
 
     # ------------------------------------------------------------------ tables
 
-    def to_table(self) -> pa.Table:
+    def to_table(self, *, probabilities: bool = True) -> pa.Table:
         """Return a row per row in class codes, as runs store it (`deem_core.answers.stored`).
 
         Columns: ``fused`` and ``majority`` (int32, -1 for no label), ``confidence``, ``agreement`` and ``entropy``
         (float32, null without votes), ``needs_review`` (bool), ``restarts_agreeing`` (float32) where the support is
         known, and ``p_0`` … (float64, so that the most probable class stays the same) for up to `MAX_PROBABILITIES`
-        classes.
+        classes. Without probabilities ``review_score`` (float64) stands in their place: it cannot be found again.
         """
         silent = self.silent
 
@@ -339,7 +342,9 @@ class Answer:
         }
         if self.support is not None:
             columns["restarts_agreeing"] = floats(self.support)
-        if self.votes.n_classes <= MAX_PROBABILITIES:
+        if not probabilities:
+            columns["review_score"] = pa.array(self.review_score, mask=silent)
+        elif self.votes.n_classes <= MAX_PROBABILITIES:
             for k in range(self.votes.n_classes):
                 columns[f"p_{k}"] = pa.array(np.asarray(self.posterior[:, k], np.float64), mask=silent)
         return pa.table(columns)

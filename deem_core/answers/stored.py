@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, ClassVar
 
 import numpy as np
 import pyarrow.parquet
@@ -23,17 +23,22 @@ from deem_core.errors import InputError
 from deem_core.typing import Codes, Floats, Mask, Posterior
 from deem_core.votes import Votes
 
+NOT_KEPT = "The probabilities of these labels were not kept: there were too many rows, classes and methods."
 
-def write_answer(answer: Answer, stream: BinaryIO) -> None:
-    """Write an answer as Parquet, part by part."""
+
+def write_answer(answer: Answer, stream: BinaryIO, *, probabilities: bool = True) -> None:
+    """Write an answer as Parquet, part by part.
+
+    Without probabilities it reads back as `LabelsOnly`.
+    """
     writer = None
     try:
         for part in answer.parts():
-            table = part.to_table()
+            table = part.to_table(probabilities=probabilities)
             writer = writer or pyarrow.parquet.ParquetWriter(stream, table.schema)
             writer.write_table(table, row_group_size=PART_ROWS)
         if writer is None:  # no rows
-            table = answer.to_table()
+            table = answer.to_table(probabilities=probabilities)
             writer = pyarrow.parquet.ParquetWriter(stream, table.schema)
             writer.write_table(table)
     finally:
@@ -101,13 +106,24 @@ class StoredAnswer:
             posterior[:, k] = np.nan_to_num(self._column(f"p_{k}"), nan=1 / self.n_classes)
         return posterior
 
-    def answer(self, votes: Votes, otherwise: Callable[[], Posterior]) -> Answer:
+    def answer(self, votes: Votes, otherwise: Callable[[], Posterior] | None = None) -> Answer:
         """Return the answer for the same votes.
 
-        ``otherwise`` gives the posterior where it was not kept.
+        ``otherwise`` gives the posterior where it was not kept; without it the answer is `LabelsOnly`.
+
+        Raises
+        ------
+        InputError
+            If the table is damaged or has other rows.
         """
-        posterior = self.posterior
-        answer = Answer(votes, otherwise() if posterior is None else posterior, support=self.support)
+        if len(self.codes) != votes.n_rows:
+            raise InputError(f"The stored labels have {len(self.codes):,} rows; the votes have {votes.n_rows:,}.")
+        posterior: Posterior | None = self.posterior
+        if posterior is None:
+            if otherwise is None:
+                return LabelsOnly.of(self, votes)
+            posterior = otherwise()
+        answer = Answer(votes, posterior, support=self.support)
         answer.__dict__["needs_review"] = self.needs_review  # as it was decided then, and at no cost
         return answer
 
@@ -119,6 +135,57 @@ class StoredAnswer:
     def _column(self, name: str) -> NDArray[Any]:
         with _readable():
             return np.asarray(pyarrow.parquet.read_table(self.path, columns=[name])[name].to_numpy())
+
+
+class LabelsOnly(Answer):
+    """Answer of which labels and confidence were kept, and probabilities not.
+
+    What follows from the labels is there; asking for the posterior is an `InputError`.
+    """
+
+    probabilities_known: ClassVar[bool] = False
+
+    @classmethod
+    def of(cls, stored: StoredAnswer, votes: Votes) -> LabelsOnly:
+        """Return the labels of a stored table."""
+        answer = object.__new__(cls)
+        answer.__dict__.update(
+            votes=votes,
+            support=stored.support,
+            notes=(),
+            method="",
+            _whole=None,
+            codes=stored.codes,
+            confidence=_decimals(stored.confidence),
+            entropy=_decimals(stored._column("entropy")),
+            needs_review=stored.needs_review,
+            review_score=np.asarray(stored._column("review_score"), np.float64),
+        )
+        return answer
+
+    def rows(self, start: int, stop: int) -> Answer:
+        """Return the rows from ``start`` to ``stop`` as views."""
+        chosen, part = slice(start, stop), object.__new__(type(self))
+        part.__dict__.update(
+            votes=self.votes.select_rows(chosen),
+            support=None if self.support is None else self.support[chosen],
+            notes=self.notes,
+            method=self.method,
+            _whole=(self, chosen),
+            **{name: getattr(self, name)[chosen] for name in ("codes", "confidence", "entropy")},
+        )
+        return part
+
+    def __getattr__(self, name: str) -> Any:
+        """Refuse what was not kept; called only for what is not there."""
+        if name == "posterior":
+            raise InputError(NOT_KEPT)
+        raise AttributeError(name)
+
+
+def _decimals(values: NDArray[Any]) -> Floats:
+    """Return numbers of seven digits as they are written."""
+    return np.asarray(values, np.float64).round(7)
 
 
 @contextmanager
