@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from deem_core.comparison import conclusion
+from deem_core.comparison import conclusion, quick
 from deem_core.figures import pictures
 from deem_core.runs import Run, State
 from studio import boot, comparisons, errors, jobs, state, text, widgets
@@ -15,7 +15,6 @@ from studio.inspect import frame
 
 boot.guard(__file__)
 
-QUICK = ("mv", "weighted_mv", "ds", "fds", "onecoin", "la2", "lsml", "deem")
 SHARES = (
     *("accuracy", "balanced", "macro-F1", "± seeds", "expert classes", "other classes"),
     *("same as most methods", "same for every seed"),
@@ -35,7 +34,7 @@ def settings(opened: datasets.Opened) -> None:
         required=True,
         **widgets.keep(f"compare_which_{key}"),
     )
-    methods = list(methods_here) if which == "All" else [name for name in QUICK if name in methods_here]
+    methods = list(methods_here) if which == "All" else quick(methods_here)
     if which == "My choice":
         methods = st.multiselect(
             "My choice",

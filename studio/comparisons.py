@@ -146,7 +146,7 @@ def method_note(method: MethodResult) -> None:
 
 
 def labels_words(answer: Answer) -> str:
-    """Return what the fused file of a method will hold, in a sentence or two."""
+    """Return in words what a method's fused file holds."""
     found = answer.summary()
     words = (
         f"{text.count(found.n_rows, 'row')} in the order of the file; {text.count(found.changed, 'label')} "

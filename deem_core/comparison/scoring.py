@@ -8,7 +8,9 @@ from itertools import combinations
 
 import numpy as np
 
+from deem_core.comparison.dependence import measure
 from deem_core.comparison.result import Agreement, Comparison, Difference, DisputedRow, MethodResult
+from deem_core.methods.registry import SUBJECTS
 from deem_core.typing import Codes, Floats, Mask
 from deem_core.votes import NO_VOTE, Votes, statistics
 from deem_core.votes.describe import describe
@@ -19,7 +21,7 @@ MOST_DISPUTED = 200
 MIN_JUDGED = 30
 """Votes with known truth that a single learner needs to be called the best."""
 
-REFERENCES = ("mv", "deem")
+REFERENCES = ("mv", *SUBJECTS)
 """Methods that all others are held against."""
 
 
@@ -65,6 +67,7 @@ def evaluate(
         best_learner_accuracy=float(np.nanmax(learners)) if known and learners is not None else None,
         average_learner_accuracy=float(np.nanmean(learners)) if known and learners is not None else None,
         expert_classes=[names[code] for code in experts],
+        dependence=measure(votes, np.random.default_rng(random_state)),
         agreement=_agreement(first, votes.votes_per_row > 0),
         n_disputed=n_disputed,
         disputed=disputed,

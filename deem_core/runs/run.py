@@ -141,7 +141,10 @@ class Run:
         return [path for name in names if (path := self.result(name)) is not None]
 
     def labels(self, method: str) -> Path | None:
-        """Return the path of a method's answer in a comparison; None if it has none."""
+        """Return the path of a method's answer; None without one.
+
+        Comparisons have them.
+        """
         return self.result(LABELS.format(method))
 
     def keeps_labels(self) -> bool:

@@ -188,7 +188,10 @@ def frame_bytes(frame: pd.DataFrame) -> bytes:
 
 
 def fused_name(result: Labelled, ending: str) -> str:
-    """Return a name for the fused file: ``votes_fused.csv``, or ``votes_fused_ds.csv`` by a method."""
+    """Return a name for the fused file.
+
+    ``votes_fused.csv``, or ``votes_fused_ds.csv`` for a method of a comparison.
+    """
     return file_name(result.opened, f"fused{'_' if result.method else ''}{result.method}{ending}")
 
 

@@ -30,12 +30,12 @@ def _done(dataset: str, kind: str) -> list[Run]:
 
 
 def in_use(choices: Sequence[Run]) -> Run:
-    """Return the run in the address if it is a choice, else the first."""
+    """Return the run in the address, else the first."""
     return next((run for run in choices if run.id == state.get(state.RUN)), choices[0])
 
 
 def choose_method(comparison: Comparison, key: str) -> str | None:
-    """Show the choice among the methods that ran; None if none did.
+    """Show the choice of a method; None if none ran.
 
     It stands in the address, so that a refresh or a link shows the same.
     """
