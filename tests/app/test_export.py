@@ -174,12 +174,17 @@ def test_a_comparison_stands_beside_the_trainings_and_alone_without_them(app, op
     assert [tab.label for tab in app.tabs] == TABS[:2]
 
 
-def test_a_comparison_that_kept_no_labels_is_not_offered(app, open_export, trained, workspace, dataset):
+def test_a_comparison_that_kept_no_labels_is_not_offered(app, open_export, workspace, dataset):
     compared = done(workspace, "compare", dataset, {"methods": ["mv"], "random_state": 0})
     compared.labels("mv").unlink()
     open_export()
     assert "No trained model yet" in words(app)
-    open_export(compared)  # but one that the address names is spoken of
+
+
+def test_a_comparison_in_the_address_that_kept_no_labels_says_why(app, open_export, workspace, dataset):
+    compared = done(workspace, "compare", dataset, {"methods": ["mv"], "random_state": 0})
+    compared.labels("mv").unlink()
+    open_export(compared)
     expect_calm(app)
     assert "made by an earlier version" in words(app)
 

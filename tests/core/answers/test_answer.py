@@ -204,7 +204,7 @@ def test_labels_without_probabilities_read_back_with_all_that_follows_from_them(
         with pytest.raises(InputError, match="were not kept"):
             getattr(back, name)
     with pytest.raises(AttributeError):
-        back.nothing
+        _ = back.nothing
 
 
 def test_stored_labels_of_other_rows_are_a_sentence(tmp_path):
