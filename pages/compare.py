@@ -122,7 +122,10 @@ def dots(run: Run, comparison: comparisons.Comparison) -> None:
         note = text.plain(comparisons.single_learners(comparison))
         widgets.picture(pictures.method_accuracy(comparison), "compare_chart", note=note)
     else:
-        widgets.picture(pictures.agreement_with_most(*comparisons.consensus(comparison, run)), "compare_chart")
+        subject = comparison.subject
+        titles, shares, intervals = comparisons.consensus(comparison, run)
+        highlight = None if subject is None else subject.title
+        widgets.picture(pictures.agreement_with_most(titles, shares, intervals, highlight), "compare_chart")
 
 
 @errors.boundary()
@@ -154,7 +157,7 @@ def table(opened: datasets.Opened, run: Run, comparison: comparisons.Comparison)
 
 @errors.boundary()
 def take_home(run: Run, comparison: comparisons.Comparison) -> None:
-    method = sources.choose_method(comparison, f"compare_method_{run.id}")
+    method = sources.choose_method(comparison, f"compare_method_{run.id}", "Take home the labels of")
     if method is None:
         st.caption("No method gave labels to take home.")
         return
@@ -194,10 +197,11 @@ def by_class(run: Run, comparison: comparisons.Comparison) -> None:
         st.caption("Two methods are needed for a comparison.")
         return
     first, second = st.columns(2)
+    subject = "" if comparison.subject is None else comparison.subject.name
     one = first.selectbox(
         "Method",
         ran,
-        index=ran.index("deem") if "deem" in ran[1:] else len(ran) - 1,
+        index=ran.index(subject) if subject in ran[1:] else len(ran) - 1,
         format_func=lambda name: comparison[name].title,
         **widgets.keep(f"compare_one_{run.id}"),
     )

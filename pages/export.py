@@ -146,7 +146,7 @@ def page() -> None:
         )
         state.put(state.RUN, None)
     run = sources.in_use(runs)
-    if len(runs) > 1:
+    if len(runs) > 1 or run.kind == "compare":  # it is said that this is not a training
         choose(runs, run)
     if run.kind == "compare":
         compared(run, opened)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from deem_core.errors import InputError
 from deem_core.files.plain import from_plain, to_plain
+from deem_core.methods.registry import SUBJECTS
 from deem_core.typing import Codes
 
 
@@ -203,6 +204,11 @@ class Comparison:
     def __contains__(self, name: object) -> bool:
         """Return whether a method was asked for."""
         return any(method.name == name for method in self.methods)
+
+    @property
+    def subject(self) -> MethodResult | None:
+        """The method that the comparison is about: the first of `registry.SUBJECTS` that ran."""
+        return next((self[name] for name in SUBJECTS if name in self and self[name].ran), None)
 
     def ranked(self) -> list[MethodResult]:
         """Return the methods that ran, the most accurate first.

@@ -31,12 +31,12 @@ ALIKE = 0.05
 def conclusion(comparison: Comparison) -> str:
     """Return in plain sentences whether the fused labels are worth it here.
 
-    They are those of the first of `registry.SUBJECTS` that ran. Better and worse mean that the 95 % interval of the
+    They are those of `Comparison.subject`. Better and worse mean that the 95 % interval of the
     paired difference in accuracy leaves out 0. Just as good means that it is near 0 (`SAME`); an interval that is
     wider than that tells only that there are too few true labels. What is said of dependence follows from
     `Comparison.dependence`.
     """
-    subject = _subject(comparison)
+    subject = comparison.subject
     if not comparison.n_truth:
         return _without_truth(comparison, subject)
     if subject is None:
@@ -146,11 +146,6 @@ def _without_subject(comparison: Comparison) -> str:
             figures = f"{percent(best.accuracy)} right, {_points(gain)}"
             return f"{missing} {_name(best)} is better than majority vote: {figures}."
     return f"{missing} No method here is surely better than majority vote ({percent(_majority(others[0]))} right)."
-
-
-def _subject(comparison: Comparison) -> MethodResult | None:
-    """Return the method that the conclusion is about, if one ran."""
-    return next((comparison[name] for name in SUBJECTS if name in comparison and comparison[name].ran), None)
 
 
 def _rival(comparison: Comparison, subject: MethodResult) -> str:

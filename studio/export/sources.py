@@ -34,7 +34,7 @@ def in_use(choices: Sequence[Run]) -> Run:
     return next((run for run in choices if run.id == state.get(state.RUN)), choices[0])
 
 
-def choose_method(comparison: Comparison, key: str) -> str | None:
+def choose_method(comparison: Comparison, key: str, label: str = "Labels of") -> str | None:
     """Show the choice of a method; None if none ran.
 
     It stands in the address, so that a refresh or a link shows the same.
@@ -47,7 +47,7 @@ def choose_method(comparison: Comparison, key: str) -> str | None:
     chosen = wished if wished in names else first
     state.set_value(key, chosen)
     st.selectbox(
-        "Labels of",
+        label,
         names,
         format_func=lambda name: comparison[name].title,
         key=key,

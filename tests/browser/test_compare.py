@@ -53,7 +53,7 @@ def test_the_table_can_be_taken_home(page: Page, compared: Run) -> None:
 
 def test_labels_of_any_method_come_home_and_open_on_the_export_page(page: Page, compared: Run) -> None:
     open_compared(page, compared)
-    page.get_by_role("combobox", name="Labels of").click()
+    page.get_by_role("combobox", name="Take home the labels of").click()
     page.get_by_role("option", name="Dawid-Skene", exact=True).click()
     expect(page).to_have_url(re.compile("method=ds"))
     page.reload()
