@@ -125,7 +125,7 @@ def panel_health(votes: Votes, rng: np.random.Generator) -> PanelHealth:
     >>> from deem_core import simulate
     >>> from deem_core.groups.panel import panel_health
     >>> panel_health(simulate("copies", 2000, seed=0).votes, np.random.default_rng(0)).effective.sentence
-    '15 learners, worth about 2.8 independent ones.'
+    '15 learners, worth about 2 independent ones.'
     """
     sample = PairSample.of(votes, rng)
     mistakes = shared_mistakes(votes, sample)

@@ -74,6 +74,15 @@ _POOL_LIMIT = "Needs soft votes: it pools probabilities."
 
 _ENTRIES = (
     Entry(
+        name="auto",
+        title="Auto",
+        description="Asks the votes who should answer: the grouped model where it fits, else a vote that is safe.",
+        paper="this project",
+        function="deem_core.auto:aggregate",
+        stochastic=True,
+        whole=True,
+    ),
+    Entry(
         name="mv",
         title="Majority vote",
         description="The class with the most votes.",
@@ -133,6 +142,33 @@ _ENTRIES = (
         stochastic=True,
         slow=True,
         limit="Needs n·K·M + d·K²·M cells (M = 10 subtypes): refused above 100,000,000 cells, which take 2.4 GB.",
+    ),
+    Entry(
+        name="gds",
+        title="Grouped Dawid-Skene",
+        description="Groups of learners that err together share a hidden vote; found by BIC, fitted exactly by EM.",
+        paper="Dawid and Skene, 1979, on a latent tree as in Jaffe et al., 2016; groups and test of fit are ours",
+        function="deem_core.methods.grouped_dawid_skene:aggregate",
+        stochastic=True,
+        whole=True,
+        limit="Needs at least three learners and at most 100 classes; looks for groups among 6 to 40 learners.",
+    ),
+    Entry(
+        name="safe",
+        title="Safe vote",
+        description="Majority vote, Dawid-Skene, one-coin and EBCC vote row by row, with gates and guards.",
+        paper="this project",
+        function="deem_core.methods.safe_vote:aggregate",
+        stochastic=True,
+        slow=True,
+    ),
+    Entry(
+        name="rules",
+        title="One-class rules",
+        description="Rules that know one class each: equal precision, rare classes weigh more; nothing is learned.",
+        paper="this project",
+        function="deem_core.methods.one_class_rules:aggregate",
+        limit="Refuses votes of which learners that know one class only cast less than half.",
     ),
     Entry(
         name="la1",

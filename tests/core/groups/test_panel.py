@@ -87,9 +87,9 @@ def test_rules_are_seen_with_their_classes():
 def test_few_votes_may_be_one_class_by_chance():
     codes = np.full((100, 3), -1)
     codes[:, :2] = np.arange(100)[:, None] % 2
-    codes[:9, 2] = 0  # half of all votes are for class 0, and 2⁻⁹ is more than 0.001
+    codes[:10, 2] = 0  # (110/210)¹⁰ is more than 0.001
     assert one_class_learners(table(codes, 2)).learners == ()
-    codes[:10, 2] = 0
+    codes[:11, 2] = 0
     assert [rule.learner for rule in one_class_learners(table(codes, 2)).learners] == ["m2"]
 
 
