@@ -101,9 +101,7 @@ def sets() -> dict[str, Callable[[], Votes]]:
     if data:
         folder = Path(data)
         known |= {name: partial(load_stored, folder, name) for name in FURTHER if (folder / f"{name}.npz").exists()}
-        known |= {
-            name: partial(_npz, folder, name) for name in FURTHER_CROWDS if (folder / f"{name}.npz").exists()
-        }
+        known |= {name: partial(_npz, folder, name) for name in FURTHER_CROWDS if (folder / f"{name}.npz").exists()}
     for kind, count in DRAWS.items():
         known |= {f"{kind}-{seed}": partial(draw, kind, seed) for seed in range(100, 100 + count)}
     return known
@@ -141,9 +139,7 @@ def row_of(context: Context, name: str, votes: Votes, methods: Sequence[str], *,
     is_draw = name.split("-")[0] in DRAWS and "-" in name
     asked = [method for method in methods if not (is_draw and method in SLOW)]
     told = dict(bench_registry.of_set(context, name, votes, asked, cached=cached))
-    scores = {
-        method: item["score"] for method, item in told.items() if not item["why_not"] and not item["cut"]
-    }
+    scores = {method: item["score"] for method, item in told.items() if not item["why_not"] and not item["cut"]}
     marks = {method: item["why_not"] or "cut" for method, item in told.items() if item["why_not"] or item["cut"]}
     shape = f"{votes.n_rows:,} × {votes.n_learners} × {votes.n_classes:,}"
     seconds = {method: item["seconds"] for method, item in told.items()}
@@ -189,9 +185,11 @@ def _main_table(rows: Sequence[Row]) -> Iterator[str]:
         other = f"{others[best]:.1f} ({METHODS[best].title})" if best else "–"
         own = row.scores.get("auto")
         cells = [row.name, row.shape, f"{row.majority:.1f}", other]
-        cells += ["–", "", "", ""] if own is None else [
-            f"{own:.1f}", row.answered_by, f"{own - row.majority:+.1f}", f"{row.seconds['auto']:.1f}"
-        ]
+        cells += (
+            ["–", "", "", ""]
+            if own is None
+            else [f"{own:.1f}", row.answered_by, f"{own - row.majority:+.1f}", f"{row.seconds['auto']:.1f}"]
+        )
         yield f"| {' | '.join(cells)} |"
 
 
@@ -224,7 +222,9 @@ def _all(rows: Sequence[Row], methods: Sequence[str]) -> Iterator[str]:
     yield f"| set | {' | '.join(names)} |"
     yield f"|---|{'---|' * len(names)}"
     for row in rows:
-        cells = [f"{row.scores[name]:.1f}" if name in row.scores else "–" if name in row.marks else "" for name in names]
+        cells = [
+            f"{row.scores[name]:.1f}" if name in row.scores else "–" if name in row.marks else "" for name in names
+        ]
         yield f"| {row.name} | {' | '.join(cells)} |"
 
 

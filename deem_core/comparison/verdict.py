@@ -151,12 +151,15 @@ def _without_subject(comparison: Comparison) -> str:
 def _rival(comparison: Comparison, subject: MethodResult) -> str:
     """Return a sentence about the best method that beats the subject.
 
-    Empty if none surely does.
+    Empty if none surely does, or if it loses to the majority vote as well.
     """
     better = [
         method
         for method in comparison.ranked()
-        if method.name != REFERENCE and subject.name in method.versus and method.versus[subject.name].low > 0
+        if method.name != REFERENCE
+        and subject.name in method.versus
+        and method.versus[subject.name].low > 0
+        and method.versus[REFERENCE].high >= 0
     ]
     if not better:
         return ""

@@ -523,6 +523,7 @@ def test_a_rival_that_is_surely_better_is_named():
     assert said.endswith("Dawid-Skene does better than DEEM: 95.0 %.")
     assert "does better" not in conclusion(staged({"deem": 0.9, "ds": 0.905}))
     assert "LA (two passes) does better than DEEM: 95.0 %." in conclusion(staged({"deem": 0.85, "la2": 0.95}))
+    assert "does better" not in conclusion(staged({"deem": 0.5, "ds": 0.6}))  # both are below the majority vote
 
 
 def test_without_deem_the_best_other_method_is_told():
