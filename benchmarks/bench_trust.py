@@ -23,7 +23,7 @@ import numpy as np
 from benchmarks import bench_registry
 from benchmarks.bench_accuracy import load as load_stored
 from benchmarks.paper.context import Context
-from deem_core import Votes, read_votes, simulation
+from deem_core import Votes, simulation
 from deem_core.comparison import METHODS
 from deem_core.simulation import condind, copies_with_noise, families
 from deem_core.votes.describe import majority_accuracy
@@ -136,7 +136,7 @@ def with_copies(rows: int, rng: np.random.Generator, copies: int = COPIES) -> Vo
 
 def row_of(context: Context, name: str, votes: Votes, methods: Sequence[str], *, cached: bool) -> Row:
     """Run or recall every method on a set."""
-    is_draw = name.split("-")[0] in DRAWS and "-" in name
+    is_draw = name.split("-", maxsplit=1)[0] in DRAWS and "-" in name
     asked = [method for method in methods if not (is_draw and method in SLOW)]
     told = dict(bench_registry.of_set(context, name, votes, asked, cached=cached))
     scores = {method: item["score"] for method, item in told.items() if not item["why_not"] and not item["cut"]}
@@ -177,7 +177,8 @@ def page(rows: Sequence[Row], methods: Sequence[str]) -> str:
 
 
 def _main_table(rows: Sequence[Row]) -> Iterator[str]:
-    yield "| set | rows × learners × classes | majority vote | best other method | auto | answered by | auto − majority | CPU s |"
+    heads = ("set", "rows × learners × classes", "majority vote", "best other method", "auto", "answered by")
+    yield f"| {' | '.join(heads)} | auto − majority | CPU s |"
     yield "|---|---|---|---|---|---|---|---|"
     for row in rows:
         others = {name: score for name, score in row.scores.items() if name not in ("auto", "mv")}
@@ -199,7 +200,8 @@ def _means(title: str, rows: Sequence[Row], methods: Sequence[str]) -> Iterator[
     tables = [{"mv": row.majority, **{name: row.scores[name] for name in whole}} for row in rows]
     yield f"## {title}: {len(rows)}"
     yield ""
-    yield f"| method | mean accuracy | mean rank of {len(whole) + 1} | worst against the majority vote | sets more than {BELOW} below it |"
+    heads = ("method", "mean accuracy", f"mean rank of {len(whole) + 1}", "worst against the majority vote")
+    yield f"| {' | '.join(heads)} | sets more than {BELOW} below it |"
     yield "|---|---|---|---|---|"
     ranks = {name: np.mean([_rank(table, name) for table in tables]) for name in ("mv", *whole)}
     for name in sorted(ranks, key=lambda name: -float(np.mean([table[name] for table in tables]))):

@@ -12,7 +12,7 @@ import streamlit as st
 
 from deem_core import InputError
 from deem_core.answers import NOT_KEPT, Answer
-from deem_core.comparison import METHODS, Comparison, Entry, MethodResult
+from deem_core.comparison import FIRST_CLASS, METHODS, TIES_DRAWN, Comparison, Entry, MethodResult
 from deem_core.runs import Run
 from deem_core.typing import Codes
 from deem_core.votes import NO_VOTE, majority_vote, wilson
@@ -123,6 +123,11 @@ def ranked(comparison: Comparison, run: Run) -> pd.DataFrame:
             }
         row |= {"seconds": method.seconds, "MB": _megabytes(method.memory_bytes), "note": method.note}
         rows.append(row)
+        if method.ties_matter:
+            row["method"] = f"{method.title}, {TIES_DRAWN}"
+            rows.append(
+                {"method": f"{method.title}, {FIRST_CLASS}", "accuracy": method.first_class_accuracy, "note": ""}
+            )
     frame = pd.DataFrame(rows)
     frame = frame.loc[:, (frame.notna() & (frame != "")).any()]
     if "same as most methods" in frame:

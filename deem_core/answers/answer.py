@@ -20,10 +20,12 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import DTypeLike, NDArray
 
+from deem_core.alarm import Alarm, Kind
 from deem_core.answers import scores
 from deem_core.errors import InputError
 from deem_core.typing import Codes, Floats, Labels, Mask, Posterior
-from deem_core.votes import NO_VOTE, Votes
+from deem_core.votes import Votes
+from deem_core.votes.majority import break_ties
 
 PART_ROWS = 1 << 18
 """Rows of a part; also the rows of a stored row group."""
@@ -44,7 +46,8 @@ class AnswerSummary:
     class_shares, majority_shares : list of K floats
         Of the rows with votes, by the fused label and by the majority vote.
     changed, overruled : int
-        Rows whose label differs from the majority vote, and from a unanimous one.
+        Rows whose label differs from the majority vote (in a tied row: from all tied classes), and from a unanimous
+        one.
     mean_confidence, agreement : float, optional
         Over the rows with votes; agreement is the share of labels that equal the majority vote. None without votes.
     """
@@ -78,6 +81,12 @@ class Answer:
         What the method says of itself, in sentences.
     method : str
         Its name in the registry, if it has one.
+    answered_by : str
+        Name of the method that answered, where ``method`` asks others.
+    method_alarms : tuple of Alarm
+        Doubts that the method itself has about its answer.
+    handles : tuple of str
+        Kinds of alarms that it takes care of, so that `alarms` leaves them out.
 
     Raises
     ------
@@ -100,6 +109,9 @@ class Answer:
     support: Floats | None = None
     notes: tuple[str, ...] = ()
     method: str = ""
+    answered_by: str = ""
+    method_alarms: tuple[Alarm, ...] = ()
+    handles: tuple[Kind, ...] = ()
     _whole: tuple[Answer, slice] | None = field(default=None, init=False, repr=False)  # of which this is a part
 
     probabilities_known: ClassVar[bool] = True
@@ -194,9 +206,18 @@ class Answer:
         return scores.review_score(self.votes, self.posterior)
 
     @cached_property
+    def majority(self) -> Codes:
+        """Majority vote of every row, (n,); -1 without votes.
+
+        A tied row takes the most probable of its tied classes, so it differs from the label only if the label is none
+        of them.
+        """
+        return break_ties(self.votes.codes, self.votes.majority_vote, self.posterior)
+
+    @cached_property
     def overruled(self) -> Mask:
         """Rows in which a unanimous vote was overruled, (n,)."""
-        differs: Mask = self.votes.unanimous & (self.codes != self.votes.majority_vote.codes)
+        differs: Mask = self.votes.unanimous & (self.codes != self.majority)
         return differs
 
     @cached_property
@@ -242,9 +263,19 @@ class Answer:
     # ------------------------------------------------------------------ in short
 
     @cached_property
+    def alarms(self) -> tuple[Alarm, ...]:
+        """Reasons to look closer before the labels are trusted, of all rows.
+
+        See `deem_core.answers.alarms`. They rest on the votes alone; silence is no proof.
+        """
+        from deem_core.answers.alarms import alarms  # noqa: PLC0415  # which knows answers
+
+        return alarms(self) if self._whole is None else self._whole[0].alarms
+
+    @cached_property
     def changes(self) -> NDArray[np.int64]:
         """Rows by majority vote (first) and label (second), (K, K)."""
-        return label_changes(self.votes.majority_vote.codes, self.codes, self.votes.n_classes)
+        return scores.label_changes(self.majority, self.codes, self.votes.n_classes)
 
     @property
     def shares(self) -> Floats:
@@ -304,6 +335,9 @@ class Answer:
             support=None if self.support is None else self.support[chosen],
             notes=self.notes,
             method=self.method,
+            answered_by=self.answered_by,
+            method_alarms=self.method_alarms,
+            handles=self.handles,
             _whole=(self, chosen),
         )
         return part
@@ -320,34 +354,10 @@ class Answer:
     # ------------------------------------------------------------------ tables
 
     def to_table(self, *, probabilities: bool = True) -> pa.Table:
-        """Return a row per row in class codes, as runs store it (`deem_core.answers.stored`).
+        """Return a row per row in class codes, as `deem_core.answers.stored` keeps it."""
+        from deem_core.answers.stored import table  # noqa: PLC0415  # which knows answers
 
-        Columns: ``fused`` and ``majority`` (int32, -1 for no label), ``confidence``, ``agreement`` and ``entropy``
-        (float32, null without votes), ``needs_review`` (bool), ``restarts_agreeing`` (float32) where the support is
-        known, and ``p_0`` … (float64, so that the most probable class stays the same) for up to `MAX_PROBABILITIES`
-        classes. Without probabilities ``review_score`` (float64) stands in their place: it cannot be found again.
-        """
-        silent = self.silent
-
-        def floats(values: Posterior) -> pa.Array:
-            return pa.array(np.asarray(values, np.float32), mask=silent)
-
-        columns = {
-            "fused": pa.array(self.codes, pa.int32()),
-            "confidence": floats(self.confidence),
-            "majority": pa.array(self.votes.majority_vote.codes, pa.int32()),
-            "agreement": floats(self.agreement),
-            "entropy": floats(self.entropy),
-            "needs_review": pa.array(self.needs_review),
-        }
-        if self.support is not None:
-            columns["restarts_agreeing"] = floats(self.support)
-        if not probabilities:
-            columns["review_score"] = pa.array(self.review_score, mask=silent)
-        elif self.votes.n_classes <= MAX_PROBABILITIES:
-            for k in range(self.votes.n_classes):
-                columns[f"p_{k}"] = pa.array(np.asarray(self.posterior[:, k], np.float64), mask=silent)
-        return pa.table(columns)
+        return table(self, probabilities=probabilities)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a frame in the original labels, ids as its index.
@@ -364,7 +374,7 @@ class Answer:
             for k, label in enumerate(self.votes.classes.tolist()):
                 columns[f"p_{label}"] = self._of_voted(self.posterior[:, k])
         columns |= {
-            "majority_vote": pd.Series(names[self.votes.majority_vote.codes], ids, object),
+            "majority_vote": pd.Series(names[self.majority], ids, object),
             "agreement": self.agreement,
             "entropy": self._of_voted(self.entropy),
             "needs_review": self.needs_review,
@@ -406,17 +416,11 @@ class Answer:
 
     def _repr_html_(self) -> str:
         """Return the same and the first rows, for notebooks."""
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        said = (*self.notes, *(alarm.text for alarm in self.alarms))
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in said)
         return (
             f"<p>{html.escape(repr(self))}</p>{notes}{self.head(10).to_frame().to_html(float_format='{:.3f}'.format)}"
         )
-
-
-def label_changes(majority: Codes, codes: Codes, n_classes: int) -> NDArray[np.int64]:
-    """Return the rows with a label by majority vote (first) and label (second), (K, K)."""
-    labelled = codes != NO_VOTE
-    pairs = majority[labelled].astype(np.int64) * n_classes + codes[labelled]
-    return np.bincount(pairs, minlength=n_classes**2).reshape(n_classes, n_classes)
 
 
 def _check_support(votes: Votes, support: Floats) -> None:

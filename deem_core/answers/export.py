@@ -6,7 +6,7 @@ To the columns of the file that was read it adds
 ``fused_label``     the label, spelled like the class; empty for a row without votes
 ``confidence``      its probability
 ``p_<class>``       the probability of every class, up to `MAX_PROBABILITIES` classes by default
-``majority_vote``   what most learners say, for comparison
+``majority_vote``   what most learners say, for comparison; the most probable of tied classes
 ``agreement``       share of the votes cast that equal the fused label
 ``entropy``         of the probabilities, in nats
 ``needs_review``    true for the rows worth a human look
@@ -236,7 +236,7 @@ def _added(answer: Answer, wishes: _Wishes) -> Iterator[tuple[str, pa.Array]]:
             yield f"p_{label}", pa.array(answer.posterior[:, k].astype(np.float64), mask=silent)
     if wishes.diagnostics:
         cells = (
-            tables.look_up(votes.majority_vote.codes, labels),
+            tables.look_up(answer.majority, labels),
             pa.array(answer.agreement, mask=silent),
             pa.array(answer.entropy, mask=silent),
             pa.array(answer.review_rows(wishes.review_below)),

@@ -15,15 +15,48 @@ from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from deem_core.answers.answer import PART_ROWS, Answer, label_changes
+from deem_core.answers.answer import MAX_PROBABILITIES, PART_ROWS, Answer
+from deem_core.answers.scores import label_changes
 from deem_core.errors import InputError
 from deem_core.typing import Codes, Floats, Mask, Posterior
 from deem_core.votes import Votes
 
 NOT_KEPT = "The probabilities of these labels were not kept: there were too many rows, classes and methods."
+
+
+def table(answer: Answer, *, probabilities: bool = True) -> pa.Table:
+    """Return a row per row in class codes.
+
+    Columns: ``fused`` and ``majority`` (int32, -1 for no label), ``confidence``, ``agreement`` and ``entropy``
+    (float32, null without votes), ``needs_review`` (bool), ``restarts_agreeing`` (float32) where the support is
+    known, and ``p_0`` … (float64, so that the most probable class stays the same) for up to `MAX_PROBABILITIES`
+    classes. Without probabilities ``review_score`` (float64) stands in their place: it cannot be found again.
+    """
+    silent = answer.silent
+
+    def floats(values: Posterior) -> pa.Array:
+        return pa.array(np.asarray(values, np.float32), mask=silent)
+
+    columns = {
+        "fused": pa.array(answer.codes, pa.int32()),
+        "confidence": floats(answer.confidence),
+        "majority": pa.array(answer.majority, pa.int32()),
+        "agreement": floats(answer.agreement),
+        "entropy": floats(answer.entropy),
+        "needs_review": pa.array(answer.needs_review),
+    }
+    if answer.support is not None:
+        columns["restarts_agreeing"] = floats(answer.support)
+    if not probabilities:
+        columns["review_score"] = pa.array(answer.review_score, mask=silent)
+    elif answer.votes.n_classes <= MAX_PROBABILITIES:
+        for k in range(answer.votes.n_classes):
+            columns[f"p_{k}"] = pa.array(np.asarray(answer.posterior[:, k], np.float64), mask=silent)
+    return pa.table(columns)
 
 
 def write_answer(answer: Answer, stream: BinaryIO, *, probabilities: bool = True) -> None:
@@ -33,14 +66,10 @@ def write_answer(answer: Answer, stream: BinaryIO, *, probabilities: bool = True
     """
     writer = None
     try:
-        for part in answer.parts():
-            table = part.to_table(probabilities=probabilities)
-            writer = writer or pyarrow.parquet.ParquetWriter(stream, table.schema)
-            writer.write_table(table, row_group_size=PART_ROWS)
-        if writer is None:  # no rows
-            table = answer.to_table(probabilities=probabilities)
-            writer = pyarrow.parquet.ParquetWriter(stream, table.schema)
-            writer.write_table(table)
+        for part in answer.parts() if answer.votes.n_rows else [answer]:
+            rows = table(part, probabilities=probabilities)
+            writer = writer or pyarrow.parquet.ParquetWriter(stream, rows.schema)
+            writer.write_table(rows, row_group_size=PART_ROWS)
     finally:
         if writer is not None:
             writer.close()
@@ -66,7 +95,7 @@ class StoredAnswer:
 
     @cached_property
     def majority(self) -> Codes:
-        """Majority vote of every row, (n,); -1 without votes."""
+        """Majority vote of every row, (n,), as `Answer.majority`."""
         return np.asarray(self._column("majority"), np.int32)
 
     @cached_property
@@ -152,10 +181,8 @@ class LabelsOnly(Answer):
         answer.__dict__.update(
             votes=votes,
             support=stored.support,
-            notes=(),
-            method="",
-            _whole=None,
             codes=stored.codes,
+            majority=stored.majority,
             confidence=_decimals(stored.confidence),
             entropy=_decimals(stored._column("entropy")),
             needs_review=stored.needs_review,
@@ -169,10 +196,8 @@ class LabelsOnly(Answer):
         part.__dict__.update(
             votes=self.votes.select_rows(chosen),
             support=None if self.support is None else self.support[chosen],
-            notes=self.notes,
-            method=self.method,
             _whole=(self, chosen),
-            **{name: getattr(self, name)[chosen] for name in ("codes", "confidence", "entropy")},
+            **{name: getattr(self, name)[chosen] for name in ("codes", "majority", "confidence", "entropy")},
         )
         return part
 

@@ -21,7 +21,6 @@ from typing import Literal
 
 import numpy as np
 
-from deem_core.alarm import Alarm
 from deem_core.control import NO_CONTROL, Control
 from deem_core.groups.grouping import Grouping, explain
 from deem_core.groups.panel import PanelHealth, panel_health
@@ -122,7 +121,7 @@ def is_crowd(votes: Votes) -> bool:
 
 def _by_majority(votes: Votes, rng: np.random.Generator, health: PanelHealth) -> Decision:
     why = "Answered by the majority vote: with fewer than three learners nobody can tell from the votes who is right."
-    return _decision("few", "mv", majority.aggregate(votes, rng), health, (why,))
+    return _decision("few", "mv", majority.aggregate(votes, rng), health, why)
 
 
 def _by_rules(votes: Votes, health: PanelHealth) -> Decision:
@@ -130,7 +129,7 @@ def _by_rules(votes: Votes, health: PanelHealth) -> Decision:
         "Answered by the model for rules, because most votes come from learners that know one class each: how right "
         "they are cannot be learned from such votes, so all rules count alike and rare classes weigh more."
     )
-    return _decision("rules", "rules", one_class_rules.fuse_rules(votes), health, (why, _gold("find the weak rules")))
+    return _decision("rules", "rules", one_class_rules.fuse_rules(votes), health, why, _gold("find the weak rules"))
 
 
 def _between_camps(votes: Votes, rng: np.random.Generator, health: PanelHealth) -> Decision:
@@ -138,7 +137,7 @@ def _between_camps(votes: Votes, rng: np.random.Generator, health: PanelHealth) 
         f"Answered by the majority vote, because the learners form two camps of {len(health.camps.first)} and "
         f"{len(health.camps.second)}, each consistent in itself: which is right cannot be seen from the votes."
     )
-    return _decision("camps", "mv", majority.aggregate(votes, rng), health, (why, _gold("decide between them")))
+    return _decision("camps", "mv", majority.aggregate(votes, rng), health, why, _gold("decide between them"))
 
 
 def _by_groups(votes: Votes, health: PanelHealth, grouping: Grouping) -> Decision:
@@ -146,7 +145,7 @@ def _by_groups(votes: Votes, health: PanelHealth, grouping: Grouping) -> Decisio
     model = f"Dawid-Skene with {groups} of learners that err together" if grouping.groups else "Dawid-Skene"
     why = f"Answered by {model}, because {_lower(grouping.reason)} {health.effective.sentence}"
     answer = grouped_dawid_skene.answer(votes, grouping)
-    return _decision("fit", "gds", answer, health, (why, grouping.doubt), grouping)
+    return _decision("fit", "gds", answer, health, why, grouping.doubt, grouping=grouping)
 
 
 def _by_safe_vote(
@@ -157,7 +156,7 @@ def _by_safe_vote(
         f"overturn clear majorities alone), because no model could be shown to explain these votes. {grouping.reason}"
     )
     answer = safe_vote.aggregate(votes, rng, control=control)
-    return _decision("crowd", "safe", answer, health, (why, _gold("show what else would gain")), grouping)
+    return _decision("crowd", "safe", answer, health, why, _gold("show what else would gain"), grouping=grouping)
 
 
 def _unexplained(votes: Votes, rng: np.random.Generator, health: PanelHealth, grouping: Grouping) -> Decision:
@@ -170,24 +169,20 @@ def _unexplained(votes: Votes, rng: np.random.Generator, health: PanelHealth, gr
         shares = answer.posterior + TIE_WEIGHT * grouping.model.posterior(votes.codes)
         answer = replace(answer, posterior=shares / shares.sum(axis=1, keepdims=True), notes=_tie_notes(votes))
     advice = "Train DEEM beside it to see where it differs; a few known labels would decide."
-    return _decision("dense", "mv", answer, health, (why, advice), grouping)
+    return _decision("dense", "mv", answer, health, why, advice, grouping=grouping)
 
 
 # ---------------------------------------------------------------------- words
 
 
 def _decision(
-    branch: Branch,
-    answered_by: str,
-    answer: Aggregate,
-    health: PanelHealth,
-    sentences: tuple[str, ...],
-    grouping: Grouping | None = None,
+    branch: Branch, answered_by: str, answer: Aggregate, health: PanelHealth, *said: str, **more: Grouping
 ) -> Decision:
-    told = tuple(text for text in sentences if text)
+    """Return the decision with its sentences before those of the method, nothing twice."""
+    told = tuple(text for text in said if text)
     own = tuple(note for note in answer.notes if all(note not in text for text in told))
     noted = replace(answer, notes=(*told, *own), answered_by=answered_by)
-    return Decision(branch, answered_by, noted, told, health, grouping)
+    return Decision(branch, answered_by, noted, told, health, **more)
 
 
 def _gold(purpose: str) -> str:

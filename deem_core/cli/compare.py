@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from deem_core.cli.options import add_command, add_reading_options, check_outputs, read_file
 from deem_core.cli.terminal import Bar, table
+from deem_core.comparison.result import FIRST_CLASS, TIES_DRAWN
 from deem_core.errors import InputError
 from deem_core.files.atomic import write_json
 from deem_core.methods.registry import BUDGET
@@ -125,6 +126,10 @@ def _scores(found: Comparison, ranked: Sequence[MethodResult]) -> tuple[list[str
         row += [percent(method.balanced_accuracy), percent(method.macro_f1)]
         row += [percent(method.expert_accuracy), percent(method.rest_accuracy)] if experts else []
         rows.append([*row, *_cost(method)])
+        if method.ties_matter:
+            rows[-1][0] = f"{method.name}, {TIES_DRAWN}"
+            other = [f"{method.name}, {FIRST_CLASS}", percent(method.first_class_accuracy)]
+            rows.append([*other, *[""] * (len(rows[-1]) - len(other))])
     return [*header, "s", "memory"], rows
 
 

@@ -74,7 +74,7 @@ def _facts_lines(votes: Votes, facts: Facts, held: int, peak: int | None) -> lis
         ("votes cast", f"{facts.n_votes:,} of {n * votes.n_learners:,} ({percent(facts.coverage)})"),
         ("votes per row", f"{votes.votes_per_row.min():,} to {votes.votes_per_row.max():,}"),
         ("unanimous rows", f"{facts.n_unanimous:,} ({percent(facts.n_unanimous / n)})"),
-        ("tied rows", f"{facts.n_tied:,} ({percent(facts.n_tied / n)}); majority vote takes the first class"),
+        ("tied rows", f"{facts.n_tied:,} ({percent(facts.n_tied / n)}); their majority vote is a draw"),
         ("rows without a vote", f"{facts.n_silent:,}"),
         ("constant learners", shortened(facts.constant_learners)),
         ("identical learners", shortened([" = ".join(group) for group in facts.identical_learners])),
@@ -83,6 +83,9 @@ def _facts_lines(votes: Votes, facts: Facts, held: int, peak: int | None) -> lis
     if facts.majority_accuracy is not None:
         known = f"truth known for {facts.n_truth:,} rows; evaluation only"
         lines.append(("majority vote is right", f"{percent(facts.majority_accuracy)} ({known})"))
+        if facts.n_tied:
+            first = percent(facts.majority_first_class_accuracy)
+            lines.append(("", f"with ties drawn fairly; {first} with ties given to the first class"))
     return lines
 
 

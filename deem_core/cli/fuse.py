@@ -39,6 +39,9 @@ if TYPE_CHECKING:  # torch takes a second to import: only those who train wait f
     from deem_core.estimators.deem import DEEM
 
 
+MAJORITY = "majority vote"
+
+
 def add(commands: Any) -> None:
     """Add the commands."""
     fuse = add_command(
@@ -219,7 +222,7 @@ def _report(answer: Answer, options: argparse.Namespace, sentences: Sequence[str
     print(f"{Path(options.file).name}: {votes.dimensions}, fused by {options.method}.")
     for sentence in sentences:
         print(sentence)
-    beside, labelled = _beside(votes), ~answer.silent
+    beside, labelled = _beside(answer), ~answer.silent
     content = {
         "method": options.method,
         "n_rows": votes.n_rows,
@@ -234,7 +237,7 @@ def _report(answer: Answer, options: argparse.Namespace, sentences: Sequence[str
         print(f"The same label as: {agreements}. Without truth nobody can say who is right.")
     else:
         content |= _scores(votes, beside, evaluation)
-        print(_evaluation_line(options.method, content, beside, evaluation))
+        print(_evaluation_line(options.method, content, beside, evaluation, tied=bool(votes.majority_vote.n_tied)))
     if options.json:
         write_json(content, options.json)
     review = int(answer.review_rows(getattr(options, "review_below", None)).sum())  # train writes no fused file
@@ -248,33 +251,45 @@ def _scores(votes: Votes, beside: dict[str, Codes], evaluation: Evaluation) -> d
     """Return the accuracies of all methods, and the evaluation in full."""
     assert votes.truth is not None  # noqa: S101  # or there were no evaluation
     rates = {f"{name.replace(' ', '_')}_accuracy": accuracy(codes, votes.truth) for name, codes in beside.items()}
-    return {"accuracy": evaluation.accuracy, **rates, "evaluation": evaluation.to_dict()}
+    rates["majority_vote_accuracy"] = evaluation.majority_vote_accuracy  # a fair draw of ties, not what was fused
+    return {
+        "accuracy": evaluation.accuracy,
+        **rates,
+        "majority_vote_first_class_accuracy": evaluation.majority_vote_first_class_accuracy,
+        "evaluation": evaluation.to_dict(),
+    }
 
 
-def _evaluation_line(method: str, content: dict[str, Any], beside: dict[str, Codes], evaluation: Evaluation) -> str:
-    """Say who is right how often, with the intervals that are known."""
+def _evaluation_line(
+    method: str, content: dict[str, Any], beside: dict[str, Codes], evaluation: Evaluation, *, tied: bool
+) -> str:
+    """Say who is right how often, with the intervals that are known.
+
+    ``tied`` tells whether the majority vote is a draw in some rows.
+    """
     intervals = {score.name: score.accuracy_interval for score in evaluation.methods}
 
     def share(rate: float, interval: tuple[float, float] | None) -> str:
         between = "" if interval is None else f" ({100 * interval[0]:.1f} to {100 * interval[1]:.1f})"
         return f"{percent(rate)}{between}"
 
+    shown = {name: name for name in beside} | ({MAJORITY: f"{MAJORITY} (ties drawn)"} if tied else {})
     others = ", ".join(
-        f"{name} {share(content[f'{key}_accuracy'], intervals.get(key))}"
+        f"{shown[name]} {share(content[f'{key}_accuracy'], intervals.get(key))}"
         for name, key in ((name, name.replace(" ", "_")) for name in beside)
     )
     own = share(evaluation.accuracy, intervals["fused"])
     return f"Right, with 95 % intervals: {method} {own}, {others}. Evaluation only, never used in training."
 
 
-def _beside(votes: Votes) -> dict[str, Codes]:
+def _beside(answer: Answer) -> dict[str, Codes]:
     """Return the labels of simpler methods, to see what fusing changed.
 
     Majority vote, Dawid-Skene, pools.
     """
-    rng = np.random.default_rng(0)
+    votes, rng = answer.votes, np.random.default_rng(0)
     labels = {
-        "majority vote": votes.majority_vote.codes,
+        MAJORITY: answer.majority,
         "dawid skene": dawid_skene.aggregate(votes, rng).codes,
     }
     if votes.soft is not None:

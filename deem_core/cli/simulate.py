@@ -11,7 +11,7 @@ from deem_core.cli.options import add_command, check_outputs
 from deem_core.files import tables
 from deem_core.files.atomic import write_json
 from deem_core.text import percent
-from deem_core.votes.describe import accuracy
+from deem_core.votes.describe import majority_accuracy
 
 
 def add(commands: Any) -> None:
@@ -69,7 +69,7 @@ def _simulate(options: argparse.Namespace) -> None:
     if options.json:
         keys = {"name": options.name, "rows": options.rows, "seed": options.seed, "learners": votes.learners}
         write_json({**keys, "classes": votes.classes, "pi": ensemble.pi, "psi": ensemble.psi}, options.json)
-    right = accuracy(votes.majority_vote.codes, ensemble.truth)
+    right = majority_accuracy(votes)
     print(f"{Path(options.output).name}: {votes.dimensions}; majority vote is right in {percent(right)} of the rows.")
     if options.layout == "long" and not options.truth_file:
         print("A long file has no room for the truth; add --truth-file to keep it.")

@@ -12,6 +12,9 @@ from deem_core.files.plain import from_plain, to_plain
 from deem_core.methods.registry import SUBJECTS
 from deem_core.typing import Codes
 
+TIES_DRAWN, FIRST_CLASS = "ties drawn", "ties to the first class"
+"""The two readings of a majority vote with ties, in tables."""
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -45,7 +48,9 @@ class MethodResult:
     note : str
         Sentences: why it could not run, what was cut, what it says of itself.
     accuracy, balanced_accuracy, macro_f1 : float, optional
-        With truth: mean over the seeds.
+        With truth: mean over the seeds; of the majority vote the expected value of a fair draw of ties.
+    first_class_accuracy : float, optional
+        Of the majority vote alone: accuracy with ties given to the first class, as in its labels.
     intervals : dict
         Metric → [low, high], 95 % bootstrap interval over rows.
     std : dict
@@ -83,11 +88,17 @@ class MethodResult:
     shares: list[float] | None = None
     stability: float | None = None
     versus: dict[str, Difference] = field(default_factory=dict)
+    first_class_accuracy: float | None = None
 
     @property
     def ran(self) -> bool:
         """Whether it gave labels."""
         return self.seeds > 0
+
+    @property
+    def ties_matter(self) -> bool:
+        """Whether its accuracy depends on ties; only the majority vote's does."""
+        return self.first_class_accuracy is not None and self.first_class_accuracy != self.accuracy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,7 +218,10 @@ class Comparison:
 
     @property
     def subject(self) -> MethodResult | None:
-        """The method that the comparison is about: the first of `registry.SUBJECTS` that ran."""
+        """The method that the comparison is about.
+
+        The first of `registry.SUBJECTS` that ran.
+        """
         return next((self[name] for name in SUBJECTS if name in self and self[name].ran), None)
 
     def ranked(self) -> list[MethodResult]:

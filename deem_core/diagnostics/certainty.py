@@ -90,7 +90,7 @@ def summarise_confidence(answer: Answer) -> ConfidenceSummary:
         margin=np.histogram(np.clip(answer.margin[voted], 0, 1), edges)[0],
         review_score=np.percentile(answer.review_score[voted], np.arange(101)),
         fused=np.bincount(answer.codes[voted], minlength=votes.n_classes),
-        majority=np.bincount(votes.majority_vote.codes[voted], minlength=votes.n_classes),
+        majority=np.bincount(answer.majority[voted], minlength=votes.n_classes),
         classes=class_names(votes.classes),
         n_silent=int((~voted).sum()),
     )

@@ -216,7 +216,7 @@ def inspect(
     names, members = voices(model.reduction_)
     groups = ask(together=members, names=names) if names else None
     tell("Influence where the majority was overruled", 0.5)
-    changed, unchanged = _apart(ask, (labels != some.majority_vote.codes) & (labels != NO_VOTE))
+    changed, unchanged = _apart(ask, (labels != answer.majority) & (labels != NO_VOTE))
     tell("Dependence through the layers", 0.6)
     depends = dependence(model, blind, labels=labels, control=control)
     tell("Confusion and confidence", 0.8)

@@ -59,7 +59,7 @@ def fuse(
     if settings:
         raise InputError(f"The method {method} has no setting {sorted(settings)[0]!r}; it has no settings at all.")
     aggregate = registry.aggregate(method, votes, np.random.default_rng(random_state), control=control or NO_CONTROL)
-    return Answer(votes, aggregate.posterior, notes=aggregate.notes, method=method)
+    return aggregate.answer(votes, method)
 
 
 def train(

@@ -28,6 +28,7 @@ ROOMS = (
     "answers",
     "methods",
     "estimators",
+    "auto",
     "comparison",
     "diagnostics",
     "figures",

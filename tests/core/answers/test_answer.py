@@ -267,6 +267,30 @@ def test_a_notebook_shows_the_answer_and_no_markup_of_labels():
 # ---------------------------------------------------------------------- in short
 
 
+def test_a_tied_row_is_changed_only_if_its_label_is_none_of_the_tied_classes():
+    votes = Votes(np.array([[0, 1], [0, 1], [0, 1], [2, 2]]), np.arange(3), ["one", "two"])
+    posterior = np.array([[0.2, 0.7, 0.1], [0.6, 0.3, 0.1], [0.1, 0.2, 0.7], [0.6, 0.3, 0.1]])
+    answer = Answer(votes, posterior)
+    assert answer.codes.tolist() == [1, 0, 2, 0]
+    assert answer.majority.tolist() == [1, 0, 1, 2]
+    assert votes.majority_vote.codes.tolist() == [0, 0, 0, 2]
+    assert answer.changes.tolist() == [[1, 0, 0], [0, 1, 1], [1, 0, 0]]
+    assert answer.overruled.tolist() == [False, False, False, True]
+    assert answer.summary().changed == 2
+    assert answer.to_table()["majority"].to_pylist() == answer.rows(0, 4).majority.tolist() == [1, 0, 1, 2]
+    assert answer.to_frame()["majority_vote"].tolist() == [1, 0, 1, 2]
+
+
+def test_the_majority_vote_is_evaluated_with_ties_as_a_fair_draw():
+    votes = Votes(np.array([[0, 1], [1, 1], [0, 1], [1, 1]]), np.arange(2), ["a", "b"], truth=np.array([1, 1, 1, 0]))
+    evaluation = evaluate(Answer(votes, np.array([[0.1, 0.9]] * 4)))
+    assert evaluation.accuracy == 0.75
+    assert evaluation.majority_vote_accuracy == 0.5
+    assert evaluation.majority_vote_first_class_accuracy == 0.25
+    assert evaluation.gains["majority_vote"][0] == pytest.approx(0.25)  # two tied rows, half a win each
+    assert {one.name: one.accuracy for one in evaluation.methods}["majority_vote"] == 0.5
+
+
 def test_the_summary_counts_what_fusing_changed():
     summary = Answer(VOTES, POSTERIOR).summary()
     assert (summary.changed, summary.overruled) == (1, 1)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+import deem_core
 from deem_core import cli, simulation
 from deem_core.files import tables
 
@@ -57,7 +58,11 @@ def test_fuse_writes_labels_and_says_what_it_did(capsys, folder, tmp_path, metho
         content
     )
     assert content["accuracy"] == pytest.approx((fused["fused_label"] == fused["label"]).mean())
-    assert content["majority_vote_accuracy"] == pytest.approx((fused["majority_vote"] == fused["label"]).mean())
+    facts = deem_core.describe(deem_core.read_votes(folder / "wide.csv", truth="label"))
+    assert content["majority_vote_accuracy"] == pytest.approx(facts.majority_accuracy)
+    assert content["majority_vote_first_class_accuracy"] == pytest.approx(facts.majority_first_class_accuracy)
+    differs = (fused["majority_vote"] != fused["fused_label"]).mean()
+    assert content["agreement"]["majority vote"] == pytest.approx(1 - differs)
     assert set(content["agreement"]) == {"majority vote", "dawid skene"}
     assert 0 < content["dawid_skene_accuracy"] <= 1
     for restart in content["restarts"]:

@@ -1,6 +1,7 @@
 """Comparing methods: scores, budgets, what cannot run, and the sentence at the end."""
 
 import importlib
+import itertools
 import json
 import time
 from dataclasses import replace
@@ -18,8 +19,11 @@ from deem_core.comparison.scoring import evaluate
 from deem_core.comparison.verdict import APART, FEW_ROWS, TOGETHER
 from deem_core.control import Control, Stopped, StopWhen
 from deem_core.estimators.irbm import IRBM
+from deem_core.groups.panel import panel_health
 from deem_core.methods import Aggregate, registry
 from deem_core.votes import statistics
+from deem_core.votes.describe import describe
+from deem_core.votes.majority import fair_hits
 
 QUICK = ["mv", "ds", "onecoin", "la1"]
 
@@ -63,9 +67,9 @@ def test_compare_is_the_function_whatever_was_imported_before():
 
 def test_the_registry_holds_every_method_of_the_contract():
     assert list(METHODS) == [
-        *["mv", "weighted_mv", "ds", "fds", "hds", "onecoin", "lsml", "ebcc", "safe", "rules", "la1", "la2"],
-        *["flyingsquid", "dnn_det", "dnn_sto", "hlm", "mean_prob", "geo_pool", "log_pool", "irbm", "irbm_cd", "deem"],
-        "deem_soft",
+        *["auto", "mv", "weighted_mv", "ds", "fds", "hds", "onecoin", "lsml", "ebcc", "gds", "safe", "rules"],
+        *["la1", "la2", "flyingsquid", "dnn_det", "dnn_sto", "hlm", "mean_prob", "geo_pool", "log_pool"],
+        *["irbm", "irbm_cd", "deem", "deem_soft"],
     ]
     for entry in METHODS.values():
         assert entry.title
@@ -101,7 +105,7 @@ def test_what_each_method_made_is_handed_over_once_with_its_probabilities(drawn)
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        ({"methods": ["mv", "magic"]}, "no method 'magic'; choose from mv, "),
+        ({"methods": ["mv", "magic"]}, "no method 'magic'; choose from auto, mv, "),
         ({"methods": []}, "No method was named"),
         ({"seeds": 0}, "seeds is 0"),
         ({"budget": 0}, "budget is 0"),
@@ -167,12 +171,56 @@ def test_the_interval_of_a_paired_difference_is_narrower_than_unpaired_ones():
     assert statistics.paired_difference(one, one, truth, rng) == (0, 0, 0)
 
 
+def test_a_fair_vote_scores_what_the_mean_of_all_draws_scores():
+    """The draws of one tied row are as likely as each other, so their mean over all choices is the expectation."""
+    votes = Votes(
+        np.array([[0, 1, 1], [0, 1, 2], [2, 0, -1], [2, 2, 2], [-1, -1, -1], [1, 0, -1]]),
+        np.arange(3),
+        list("abc"),
+        truth=np.array([1, 2, 1, 2, 0, -1]),
+    )
+    choices = [[1], [0, 1, 2], [0, 2], [2], [-1], [0, 1]]
+    draws = np.array(list(itertools.product(*choices)), np.int32)
+    rng = np.random.default_rng(0)
+    fair = statistics.scores(statistics.FairVote.of(votes), votes.truth, 3, rng)
+    drawn = statistics.scores(draws, votes.truth, 3, rng)
+    assert fair.means["accuracy"] == pytest.approx(drawn.means["accuracy"]) == pytest.approx((2 + 1 / 3) / 5)
+    assert fair.means["balanced_accuracy"] == pytest.approx(drawn.means["balanced_accuracy"])
+    np.testing.assert_allclose(fair.recalls, drawn.recalls)
+    difference, *_ = statistics.paired_difference(draws[:1], statistics.FairVote.of(votes), votes.truth, rng)
+    assert difference == pytest.approx((draws[0] == votes.truth)[:5].mean() - (2 + 1 / 3) / 5)
+
+
+def test_a_fair_vote_without_ties_is_scored_like_its_labels():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(3, size=(300, 1)).repeat(3, axis=1)
+    votes = Votes(codes, np.arange(3), list("abc"), truth=rng.integers(3, size=300))
+    fair, plain = (
+        statistics.scores(one, votes.truth, 3, np.random.default_rng(1))
+        for one in (statistics.FairVote.of(votes), codes[:, 0][None])
+    )
+    assert (fair.means, fair.intervals) == (plain.means, plain.intervals)
+
+
+def test_the_accuracy_of_the_majority_vote_does_not_depend_on_the_order_of_the_classes(drawn):
+    votes = drawn.votes
+    turned = Votes(
+        np.where(votes.codes >= 0, 2 - votes.codes, -1), votes.classes, votes.learners, truth=2 - votes.truth
+    )
+    one, other = compare(votes, ["mv", "ds"]), compare(turned, ["mv", "ds"])
+    assert one["mv"].accuracy == pytest.approx(other["mv"].accuracy)
+    assert one["mv"].first_class_accuracy != pytest.approx(other["mv"].first_class_accuracy)
+    assert one["ds"].versus["mv"].difference == pytest.approx(other["ds"].versus["mv"].difference)
+
+
 def test_every_method_is_scored_on_the_same_rows(drawn, found):
     votes = drawn.votes
     for name in QUICK:
         method, labels = found[name], found.labels[name]
         if not method.stochastic:
-            assert method.accuracy == pytest.approx((labels == votes.truth).mean())
+            right = (labels == votes.truth).mean()
+            assert method.accuracy == pytest.approx(describe(votes).majority_accuracy if name == "mv" else right)
+            assert method.first_class_accuracy == (pytest.approx(right) if name == "mv" else None)
             assert method.std == {}
             assert method.stability is None
         low, high = method.intervals["accuracy"]
@@ -200,8 +248,8 @@ def test_recall_differences_are_per_class(drawn, found):
     told = found.recall_differences("ds", "mv")
     for k, label in enumerate(drawn.votes.classes):
         rows = drawn.truth == k
-        ours, theirs = ((found.labels[name] == k)[rows].mean() for name in ("ds", "mv"))
-        assert told[str(label)] == pytest.approx(ours - theirs)
+        fair = fair_hits(drawn.votes.codes, drawn.votes.majority_vote, drawn.truth)
+        assert told[str(label)] == pytest.approx((found.labels["ds"] == k)[rows].mean() - fair[rows].mean())
     with pytest.raises(InputError, match="needs the truth"):
         found.recall_differences("ds", "mean_prob")
 
@@ -471,15 +519,28 @@ def test_similar_skill_is_claimed_only_where_it_was_measured():
 
 def test_errors_of_independent_learners_do_not_correlate_and_those_of_copies_do():
     votes = simulation.condind(3000, rng=np.random.default_rng(0)).votes
-    found = measure(votes, np.random.default_rng(0))
+    found = measured(votes)
     assert abs(found.error_correlation) < 0.02
     assert found.rho_others < 0.1
     assert found.error_rows == 3000
     copied = np.repeat(votes.codes[:, :4], 3, axis=1)
     copies = Votes(copied, votes.classes, [f"c{at}" for at in range(12)], truth=votes.truth)
-    among = measure(copies, np.random.default_rng(0))
+    among = measured(copies)
     assert among.error_correlation == pytest.approx((12 * 1 + 54 * found_mean(votes.codes[:, :4], votes.truth)) / 66)
     assert among.n_eff < found.n_eff
+
+
+def measured(votes):
+    rng = np.random.default_rng(0)
+    return measure(votes, panel_health(votes, rng), rng)
+
+
+def test_rows_of_unknown_truth_do_not_count_among_errors(drawn):
+    truth = drawn.truth.astype(np.int32).copy()
+    truth[100:] = -1
+    found = measured(replace(drawn.votes, truth=truth))
+    assert found.error_rows == 100
+    assert found.error_correlation == pytest.approx(found_mean(drawn.votes.codes[:100], truth[:100]))
 
 
 def found_mean(codes, truth):

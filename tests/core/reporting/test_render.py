@@ -167,6 +167,8 @@ def marked_page(full) -> tuple[str, Page]:
     names = ("learner", "class_name")
     told["importance"]["experts"] = [{name: f"{MARKS}importance.experts.0.{name};" for name in names} | {"ratio": 2.0}]
     told["restarts"][0]["reason"] = f"{MARKS}restarts.0.reason;"
+    change = {name: f"{MARKS}labels.largest_changes.0.{name};" for name in ("majority", "fused")}
+    told["labels"]["largest_changes"] = [change | {"rows": 1}]
     told["repeat"]["hint"] = f"{MARKS}repeat.hint;"
     told["not_computed"] = {"limits": {name: f"{MARKS}not_computed.limits.{name};" for name in ("why", "command")}}
     shown, lacking = told["limits"], told.pop("not_computed")
