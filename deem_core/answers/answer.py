@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -113,6 +113,9 @@ class Answer:
     method_alarms: tuple[Alarm, ...] = ()
     handles: tuple[Kind, ...] = ()
     _whole: tuple[Answer, slice] | None = field(default=None, init=False, repr=False)  # of which this is a part
+
+    probabilities_known: ClassVar[bool] = True
+    """False for labels that a run kept without them (`deem_core.answers.stored.LabelsOnly`)."""
 
     def __post_init__(self) -> None:
         """Check that the posterior is one of these votes."""
@@ -303,7 +306,7 @@ class Answer:
         """
         if not np.array_equal(votes.codes, self.votes.codes):
             raise InputError("The answer is for other votes; only the truth may differ.")
-        answer = object.__new__(Answer)
+        answer = object.__new__(type(self))
         answer.__dict__.update(self.__dict__ | {"votes": votes})
         return answer
 
@@ -313,7 +316,7 @@ class Answer:
         The share of the restarts that give each label.
         """
         _check_support(self.votes, support)
-        answer = object.__new__(Answer)
+        answer = object.__new__(type(self))
         answer.__dict__.update(self.__dict__ | {"support": support})
         return answer
 
@@ -350,33 +353,11 @@ class Answer:
 
     # ------------------------------------------------------------------ tables
 
-    def to_table(self) -> pa.Table:
-        """Return a row per row in class codes, as runs store it (`deem_core.answers.stored`).
+    def to_table(self, *, probabilities: bool = True) -> pa.Table:
+        """Return a row per row in class codes, as `deem_core.answers.stored` keeps it."""
+        from deem_core.answers.stored import table  # noqa: PLC0415  # which knows answers
 
-        Columns: ``fused`` and ``majority`` (int32, -1 for no label), ``confidence``, ``agreement`` and ``entropy``
-        (float32, null without votes), ``needs_review`` (bool), ``restarts_agreeing`` (float32) where the support is
-        known, and ``p_0`` … (float64, so that the most probable class stays the same) for up to `MAX_PROBABILITIES`
-        classes.
-        """
-        silent = self.silent
-
-        def floats(values: Posterior) -> pa.Array:
-            return pa.array(np.asarray(values, np.float32), mask=silent)
-
-        columns = {
-            "fused": pa.array(self.codes, pa.int32()),
-            "confidence": floats(self.confidence),
-            "majority": pa.array(self.majority, pa.int32()),
-            "agreement": floats(self.agreement),
-            "entropy": floats(self.entropy),
-            "needs_review": pa.array(self.needs_review),
-        }
-        if self.support is not None:
-            columns["restarts_agreeing"] = floats(self.support)
-        if self.votes.n_classes <= MAX_PROBABILITIES:
-            for k in range(self.votes.n_classes):
-                columns[f"p_{k}"] = pa.array(np.asarray(self.posterior[:, k], np.float64), mask=silent)
-        return pa.table(columns)
+        return table(self, probabilities=probabilities)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a frame in the original labels, ids as its index.

@@ -67,7 +67,8 @@ def fused_table(
         Whether to give back every column of the file, or only the id if there is one. A long file comes back
         with one row per task, which leaves its task column alone.
     probabilities : bool, optional
-        Whether to add ``p_<class>`` columns; None adds up to `MAX_PROBABILITIES` of them or none.
+        Whether to add ``p_<class>`` columns; None adds up to `MAX_PROBABILITIES` of them or none, and none where the
+        answer does not know them.
     diagnostics : bool
         Whether to add ``majority_vote``, ``agreement``, ``entropy`` and ``needs_review``.
     label_column : str
@@ -100,7 +101,7 @@ def fused_table(
     if blank and review_below is None:
         raise InputError("To leave doubtful labels empty, say below which confidence (review_below).")
     if probabilities is None:
-        probabilities = votes.n_classes <= MAX_PROBABILITIES
+        probabilities = answer.probabilities_known and votes.n_classes <= MAX_PROBABILITIES
     columns = list(_originals(reading, every=originals))
     taken = {name.strip() for name, _ in columns}
     wishes = _Wishes(label_column, probabilities, diagnostics, review_below, blank)

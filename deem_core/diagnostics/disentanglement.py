@@ -76,12 +76,15 @@ class Dependence(Result):
         if before < WELL_ABOVE * first["floor_frobenius"] and first["normalised"] < UNMISTAKABLE:
             return self._nearly_independent()
         if len(self.layers) < 2 or self.restart < 0:
-            return f"Given the label the learners depend on each other (Frobenius norm {before:.2f})."
+            return f"Given the {self._label} the learners depend on each other (Frobenius norm {before:.2f})."
         change = 1 - after / before
         verb = "fell" if change > 0 else "rose"
-        return (
-            f"Dependence given the label {verb} by {abs(change):.0%} through the layers ({before:.2f} → {after:.2f})."
-        )
+        moved = f"{verb} by {abs(change):.0%} through the layers ({before:.2f} → {after:.2f})"
+        return f"Dependence given the {self._label} {moved}."
+
+    @property
+    def _label(self) -> str:
+        return "true label" if self.given == "truth" else "fused label"
 
     def _nearly_independent(self) -> str:
         """Say that most pairs are independent, and which are not.
@@ -90,9 +93,10 @@ class Dependence(Result):
         """
         close = self.layers[0].pairs_above(SHARED)
         if not len(close):
-            return "Given the label the learners are nearly independent: there is little to disentangle."
+            seen = "" if self.given == "truth" else " Errors that all of them share are not seen this way."
+            return f"Given the {self._label} the learners are nearly independent: there is little to disentangle.{seen}"
         pair = self.layers[0].pairs(1)[0]
-        most = "Given the label most learners are nearly independent"
+        most = f"Given the {self._label} most learners are nearly independent"
         if len(close) == 1:
             return f"{most}, but {pair.first} and {pair.second} depend on each other."
         return f"{most}, but {len(close):,} pairs are not, most of all {pair.first} and {pair.second}."

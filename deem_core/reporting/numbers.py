@@ -223,7 +223,10 @@ def _dependence(inspection: Inspection) -> dict[str, Any]:
 
 def _comparison(comparison: Comparison, run: str | None) -> dict[str, Any]:
     content = comparison.to_dict()
-    names = ("n_truth", "best_learner", "best_learner_accuracy", "average_learner_accuracy", "agreement", "n_disputed")
+    names = (
+        *("n_truth", "best_learner", "best_learner_accuracy", "average_learner_accuracy"),
+        *("dependence", "agreement", "n_disputed"),
+    )
     methods = [
         {name: value for name, value in method.items() if name not in ("recalls", "shares")}
         for method in content["methods"]

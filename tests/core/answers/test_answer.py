@@ -183,6 +183,37 @@ def test_a_posterior_that_was_not_kept_is_asked_for_again(tmp_path):
     np.testing.assert_array_equal(stored.answer(votes, lambda: np.eye(51)).codes, np.arange(51))
 
 
+def test_labels_without_probabilities_read_back_with_all_that_follows_from_them(tmp_path, monkeypatch):
+    whole = ensemble(100)
+    with (tmp_path / "result.parquet").open("wb") as stream:
+        write_answer(whole, stream, probabilities=False)
+    names = pyarrow.parquet.read_schema(tmp_path / "result.parquet").names
+    assert "review_score" in names
+    assert not [name for name in names if name.startswith("p_")]
+    back = StoredAnswer(tmp_path / "result.parquet", whole.votes.n_classes).answer(whole.votes)
+    assert not back.probabilities_known
+    for name in ("codes", "needs_review", "review_score", "doubtful", "overruled", "agreement"):
+        np.testing.assert_array_equal(getattr(back, name), getattr(whole, name), name)
+    for name in ("confidence", "entropy"):
+        np.testing.assert_allclose(getattr(back, name), getattr(whole, name), atol=1e-6)
+    parts = [part.confidence for part in back.parts(30)]
+    np.testing.assert_array_equal(np.concatenate(parts), back.confidence)
+    np.testing.assert_array_equal(back.rows(40, 60).needs_review, whole.needs_review[40:60])
+    assert back.summary().changed == whole.summary().changed
+    for name in ("posterior", "margin"):
+        with pytest.raises(InputError, match="were not kept"):
+            getattr(back, name)
+    with pytest.raises(AttributeError):
+        _ = back.nothing
+
+
+def test_stored_labels_of_other_rows_are_a_sentence(tmp_path):
+    with (tmp_path / "result.parquet").open("wb") as stream:
+        write_answer(Answer(VOTES, POSTERIOR), stream, probabilities=False)
+    with pytest.raises(InputError, match="4 rows; the votes have 2"):
+        StoredAnswer(tmp_path / "result.parquet", 2).answer(VOTES.select_rows([0, 1]))
+
+
 def test_parts_make_the_same_file_as_the_whole(tmp_path, monkeypatch):
     answer = ensemble(100)
     monkeypatch.setattr("deem_core.answers.answer.PART_ROWS", 30)

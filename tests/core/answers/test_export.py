@@ -16,6 +16,7 @@ import pytest
 from deem_core import InputError, Votes, read, readers
 from deem_core.answers import export
 from deem_core.answers.answer import Answer
+from deem_core.answers.stored import StoredAnswer, write_answer
 from deem_core.readers import Reading
 from deem_core.readers.notes import Notebook
 from deem_core.readers.source import open_source
@@ -365,3 +366,21 @@ def test_a_file_written_in_parts_is_the_file_written_whole(tmp_path, monkeypatch
         export.write_fused(reading, answer, tmp_path / name)
     assert (tmp_path / "parts.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
     assert len(pd.read_parquet(tmp_path / "parts.parquet")) == 50
+
+
+def test_labels_without_probabilities_make_the_same_file_but_for_these(tmp_path):
+    reading = read_text("id,a,b,c\n1,x,x,y\n2,y,y,y\n3,,,\n4,x,y,y\n")
+    answer = Answer(reading.votes, posterior_of(reading.votes, 0.7))
+    with (tmp_path / "labels.parquet").open("wb") as stream:
+        write_answer(answer, stream, probabilities=False)
+    kept = StoredAnswer(tmp_path / "labels.parquet", 2).answer(reading.votes)
+    expected = export.fused_table(reading, answer, probabilities=False)
+    found = export.fused_table(reading, kept)
+    assert found.column_names == expected.column_names
+    for name in found.column_names:
+        if name != "entropy":
+            assert found[name].to_pylist() == expected[name].to_pylist(), name
+    export.write_fused(reading, kept, tmp_path / "fused.csv")
+    assert cells(tmp_path / "fused.csv")[1][:6] == ["1", "x", "x", "y", "x", "0.7"]
+    with pytest.raises(InputError, match="were not kept"):
+        export.fused_table(reading, kept, probabilities=True)
