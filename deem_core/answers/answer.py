@@ -71,7 +71,7 @@ class Answer:
     votes : Votes
         Their truth, if there is one, is not looked at.
     posterior : (n, K) array
-        Probabilities of the classes; rows without votes may hold anything, NaN included.
+        Probabilities of the classes. Rows without votes hold the method's prior, or anything else, NaN included.
     support : (n,) array, optional
         Share of the restarts that give the label.
     notes : tuple of str
@@ -321,8 +321,8 @@ class Answer:
 
         Columns: ``fused`` and ``majority`` (int32, -1 for no label), ``confidence``, ``agreement`` and ``entropy``
         (float32, null without votes), ``needs_review`` (bool), ``restarts_agreeing`` (float32) where the support is
-        known, and ``p_0`` … (float64, so that the most probable class stays the same) for up to `MAX_PROBABILITIES`
-        classes.
+        known, and ``p_0`` … (float64, so that the most probable class stays the same; of rows without votes too) for
+        up to `MAX_PROBABILITIES` classes.
         """
         silent = self.silent
 
@@ -341,8 +341,16 @@ class Answer:
             columns["restarts_agreeing"] = floats(self.support)
         if self.votes.n_classes <= MAX_PROBABILITIES:
             for k in range(self.votes.n_classes):
-                columns[f"p_{k}"] = pa.array(np.asarray(self.posterior[:, k], np.float64), mask=silent)
+                columns[f"p_{k}"] = self.probability(k)
         return pa.table(columns)
+
+    def probability(self, k: int) -> pa.Array:
+        """Return the probability of a class as a column, (n,).
+
+        Rows without votes have the prior; null where a method gives them none.
+        """
+        values = np.asarray(self.posterior[:, k], np.float64)
+        return pa.array(values, mask=np.isnan(values))
 
     def to_frame(self) -> pd.DataFrame:
         """Return a frame in the original labels, ids as its index.
@@ -357,7 +365,7 @@ class Answer:
         }
         if self.votes.n_classes <= MAX_PROBABILITIES:
             for k, label in enumerate(self.votes.classes.tolist()):
-                columns[f"p_{label}"] = self._of_voted(self.posterior[:, k])
+                columns[f"p_{label}"] = np.asarray(self.posterior[:, k], np.float64)
         columns |= {
             "majority_vote": pd.Series(names[self.votes.majority_vote.codes], ids, object),
             "agreement": self.agreement,

@@ -90,9 +90,9 @@ class StoredAnswer:
 
     @property
     def posterior(self) -> Floats | None:
-        """Probabilities, (n, K), 1/K in rows without votes.
+        """Probabilities, (n, K), the prior in rows without votes.
 
-        None if the classes were too many to keep them.
+        That is 1/K where none was kept. None if the classes were too many to keep them.
         """
         if not {f"p_{k}" for k in range(self.n_classes)} <= self._names:
             return None

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         estimated_reliability,
         real_reliability,
     )
+    from deem_core.diagnostics.rules import Rule, RuleTable, holds_rules, rule_table
     from deem_core.diagnostics.unanimity import Overruled, overruled_rows
 
 __all__ = [
@@ -52,6 +53,8 @@ __all__ = [
     "Queue",
     "Recovery",
     "Reliability",
+    "Rule",
+    "RuleTable",
     "Temperature",
     "Why",
     "checkup",
@@ -62,6 +65,7 @@ __all__ = [
     "evaluate",
     "exact_confusion",
     "fit_temperature",
+    "holds_rules",
     "importance",
     "inspect",
     "overruled_rows",
@@ -71,6 +75,7 @@ __all__ = [
     "reliability_curve",
     "restart_support",
     "review_queue",
+    "rule_table",
     "selective_accuracy",
     "why",
 ]
@@ -90,6 +95,8 @@ _HOMES = {
     "Overruled": "deem_core.diagnostics.unanimity",
     "Recovery": "deem_core.diagnostics.confusion",
     "Reliability": "deem_core.diagnostics.reliability",
+    "Rule": "deem_core.diagnostics.rules",
+    "RuleTable": "deem_core.diagnostics.rules",
     "Temperature": "deem_core.diagnostics.calibration",
     "Why": "deem_core.diagnostics.reasons",
     "correlation": "deem_core.diagnostics.reliability",
@@ -99,6 +106,8 @@ _HOMES = {
     "evaluate": "deem_core.diagnostics.evaluation",
     "exact_confusion": "deem_core.diagnostics.confusion",
     "fit_temperature": "deem_core.diagnostics.calibration",
+    "holds_rules": "deem_core.diagnostics.rules",
+    "rule_table": "deem_core.diagnostics.rules",
     "importance": "deem_core.diagnostics.influence",
     "inspect": "deem_core.diagnostics.inspection",
     "overruled_rows": "deem_core.diagnostics.unanimity",
