@@ -109,8 +109,7 @@ def one_class_learners(votes: Votes) -> Mask:
     counts = votes.class_counts
     cast, most = counts.sum(axis=1), counts.argmax(axis=1)
     shares = counts.sum(axis=0) / max(int(counts.sum()), 1)
-    with np.errstate(divide="ignore"):
-        accident = cast * np.log(shares[most])
+    accident = cast * np.log(np.maximum(shares[most], np.finfo(float).tiny))
     known: Mask = (cast > 0) & (counts.max(axis=1) >= ONE_CLASS * cast) & (accident < np.log(CHANCE))
     return known
 
@@ -176,7 +175,7 @@ def rule_table(votes: Votes) -> RuleTable:
 
 
 def _rows_shared(codes: Integers, cast: Mask) -> tuple[Mask, Mask]:
-    """Return the rows with two votes or more, and those with two different ones, (b,)."""
+    """Return the rows with several votes, and with different ones, (b,)."""
     highest = codes.max(axis=1)
     lowest = np.where(cast, codes, np.iinfo(codes.dtype).max).min(axis=1)
     return cast.sum(axis=1) >= 2, (highest != NO_VOTE) & (lowest != highest)

@@ -111,7 +111,7 @@ def refuse_hopeless(request: Request, columns: Sequence[LabelColumn], coding: Co
 
 
 def _advice_for_one_class(coding: Coding) -> str:
-    """Say what to do where every vote is for one class, if anything."""
+    """Say what to do where all votes are for one class."""
     if coding.minus_one_is_missing:
         return " -1 was read as no vote; if it is a class, say what stands for no vote instead (missing)."
     if coding.missing:

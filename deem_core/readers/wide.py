@@ -124,7 +124,7 @@ def _why_not_a_learner(share: float, tally: Mapping[str, int], there_are_learner
 
 
 def _note_rules(request: Request, columns: Sequence[LabelColumn], coding: Coding) -> None:
-    """Say that columns are one-class rules; doubt a class that one alone names."""
+    """Say that columns are one-class rules; doubt lonely classes."""
     spelled = dict(zip(coding.keys, coding.classes, strict=True))
     votes = {
         column.name: {key: n for key, n in column.label_counts(request.rule).items() if key in spelled}

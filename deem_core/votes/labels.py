@@ -205,7 +205,7 @@ class LabelColumn:
         return counts
 
     def never_votes(self, rule: MissingRule) -> bool:
-        """Tell whether no cell is a vote and some say so in a word.
+        """Tell whether no cell is a vote and some say so.
 
         An empty column may be anything; one that holds "ABSTAIN" is a learner.
         """
@@ -351,7 +351,7 @@ def _all_codes_or_all_words(keys: Iterable[str]) -> bool:
 
 
 def kind_of(key: str) -> Literal["code", "word", "number"]:
-    """Return what a label looks like: a non-negative integer, text, or another number."""
+    """Tell non-negative integers, words, and other numbers apart."""
     if is_whole_number(key):
         return "code"
     return "number" if is_number(key) else "word"
