@@ -83,6 +83,7 @@ SIZES = {
     "moderation_missing.csv": (3_000, 9, 3),
     "crowd_long.csv": (800, 40, 4),
     "digits_soft.csv": (1_300, 7, 10),
+    "rules_abstain.csv": (1_200, 8, 2),
 }
 
 
