@@ -8,7 +8,7 @@ from typing import Any
 
 from deem_core.cli.options import add_command, add_reading_options, check_outputs, read_file
 from deem_core.cli.terminal import shortened, table, two_columns
-from deem_core.diagnostics.rules import RuleTable, holds_rules, rule_table
+from deem_core.diagnostics.rules import RuleTable, find_rules
 from deem_core.files.atomic import write_json
 from deem_core.readers import Reading
 from deem_core.text import DASH, listing, percent, size
@@ -42,7 +42,7 @@ def _describe(options: argparse.Namespace) -> None:
     reading = read_file(options)
     votes = reading.votes
     facts = describe(votes)
-    rules = rule_table(votes) if holds_rules(votes) else None
+    rules = find_rules(votes)
     if options.json:
         names = {"classes": votes.classes, "learners": votes.learners, "truth_only": votes.truth_only}
         rows = {"rules": [] if rules is None else rules.to_dict()["rules"]}

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         estimated_reliability,
         real_reliability,
     )
-    from deem_core.diagnostics.rules import Rule, RuleTable, holds_rules, rule_table
+    from deem_core.diagnostics.rules import Rule, RuleTable, find_rules, rule_table
     from deem_core.diagnostics.unanimity import Overruled, overruled_rows
 
 __all__ = [
@@ -64,8 +64,8 @@ __all__ = [
     "estimated_reliability",
     "evaluate",
     "exact_confusion",
+    "find_rules",
     "fit_temperature",
-    "holds_rules",
     "importance",
     "inspect",
     "overruled_rows",
@@ -105,8 +105,8 @@ _HOMES = {
     "estimated_reliability": "deem_core.diagnostics.reliability",
     "evaluate": "deem_core.diagnostics.evaluation",
     "exact_confusion": "deem_core.diagnostics.confusion",
+    "find_rules": "deem_core.diagnostics.rules",
     "fit_temperature": "deem_core.diagnostics.calibration",
-    "holds_rules": "deem_core.diagnostics.rules",
     "rule_table": "deem_core.diagnostics.rules",
     "importance": "deem_core.diagnostics.influence",
     "inspect": "deem_core.diagnostics.inspection",

@@ -21,18 +21,10 @@ from numpy.typing import NDArray
 
 from deem_core.files.results import Result
 from deem_core.files.tables import class_texts
+from deem_core.groups.one_class import one_class_learners
 from deem_core.typing import Integers, Mask
 from deem_core.votes import NO_VOTE, Votes
 from deem_core.votes.arrays import chunks
-
-ONE_CLASS = 0.995
-"""Share of a learner's votes for one class from which it knows that class only."""
-
-CHANCE = 0.001
-"""Probability below which it is no accident that all votes of a learner are for one class."""
-
-RULES_SHARE = 0.5
-"""Share of all votes from which one-class learners make a file of rules."""
 
 _BLOCK = 1 << 21  # votes looked at in one go
 
@@ -100,24 +92,12 @@ class RuleTable(Result):
         return frame
 
 
-def one_class_learners(votes: Votes) -> Mask:
-    """Return the learners that know one class, (d,).
+def find_rules(votes: Votes) -> RuleTable | None:
+    """Return the table of a file that is made of one-class rules.
 
-    At least `ONE_CLASS` of their votes are for a class c, and that is no accident: with the share of c among all votes
-    as the chance of each vote, it is less probable than `CHANCE`.
+    None for any other file, in which such a table would say little.
     """
-    counts = votes.class_counts
-    cast, most = counts.sum(axis=1), counts.argmax(axis=1)
-    shares = counts.sum(axis=0) / max(int(counts.sum()), 1)
-    accident = cast * np.log(np.maximum(shares[most], np.finfo(float).tiny))
-    known: Mask = (cast > 0) & (counts.max(axis=1) >= ONE_CLASS * cast) & (accident < np.log(CHANCE))
-    return known
-
-
-def holds_rules(votes: Votes) -> bool:
-    """Tell whether one-class learners cast at least half of the votes."""
-    cast = votes.class_counts.sum(axis=1)
-    return bool(cast[one_class_learners(votes)].sum() >= RULES_SHARE * max(int(cast.sum()), 1))
+    return rule_table(votes) if one_class_learners(votes).made_of_rules else None
 
 
 def rule_table(votes: Votes) -> RuleTable:

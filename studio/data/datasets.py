@@ -15,7 +15,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from deem_core import describe
-from deem_core.diagnostics import Finding, RuleTable, checkup, holds_rules, rule_table
+from deem_core.diagnostics import Finding, RuleTable, checkup, find_rules
 from deem_core.readers import Note, Reading
 from deem_core.runs import Dataset
 from deem_core.votes import NO_VOTE, Facts, PairAgreement, RowAgreement, pair_agreement, row_agreement
@@ -60,8 +60,7 @@ class Opened:
 
         None where learners are no rules that know one class each.
         """
-        votes = self.reading.votes
-        return rule_table(votes) if holds_rules(votes) else None
+        return find_rules(self.reading.votes)
 
     @cached_property
     def truth_counts(self) -> NDArray[np.int64]:

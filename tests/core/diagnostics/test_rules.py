@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deem_core import Votes, read_votes, simulation
-from deem_core.diagnostics import holds_rules, rule_table, rules
+from deem_core.diagnostics import find_rules, rule_table, rules
 from deem_core.votes import NO_VOTE
 
 
@@ -20,14 +20,6 @@ def random_votes(n=60, d=7, K=3, share=0.35, seed=0):
         learners=[f"lf{j}" for j in range(d)],
         truth=rng.integers(-1, K + 1, size=n),
         truth_only=["z"],
-    )
-
-
-def one_class_votes(n=300, d=8, share=0.2):
-    """Return votes of rules that know one class each."""
-    fires = np.random.default_rng(1).random((n, d)) < share
-    return Votes(
-        codes=np.where(fires, np.arange(d) % 2, NO_VOTE), classes=["ham", "spam"], learners=[f"lf{j}" for j in range(d)]
     )
 
 
@@ -81,24 +73,18 @@ def test_a_table_without_rows_has_no_shares_that_are_not_numbers():
     assert {rule.coverage for rule in empty.rules} == {0.0}
 
 
-def test_rules_that_know_one_class_each_are_recognised():
-    assert holds_rules(one_class_votes())
-
-
-def test_ensembles_and_crowds_hold_no_rules():
+def test_only_files_made_of_one_class_rules_have_a_table():
     rng = np.random.default_rng(0)
-    assert not holds_rules(simulation.condind(500, rng=rng).votes)
-    assert not holds_rules(simulation.crowd(300, rng=rng).votes)
-    assert not holds_rules(one_class_votes().select_rows(slice(0, 0)))
-
-
-def test_a_few_votes_for_one_class_may_be_chance():
-    assert not holds_rules(one_class_votes(n=12))
+    votes = simulation.rules(300, rng=rng).votes
+    assert find_rules(votes) == rule_table(votes)
+    assert find_rules(votes.select_rows(slice(0, 12))) is None  # a few votes for one class may be chance
+    assert find_rules(simulation.condind(500, rng=rng).votes) is None
+    assert find_rules(simulation.crowd(300, rng=rng).votes) is None
 
 
 def test_real_rules_are_recognised_and_other_sets_are_not(large_data):
-    assert holds_rules(read_votes(large_data / "ws_youtube.csv.gz"))
-    assert not holds_rules(read_votes(large_data / "llmjudge_llmbar.csv.gz"))
-    table = rule_table(read_votes(large_data / "ws_youtube.csv.gz"))
+    assert find_rules(read_votes(large_data / "llmjudge_llmbar.csv.gz")) is None
+    table = find_rules(read_votes(large_data / "ws_youtube.csv.gz"))
+    assert table is not None
     assert (table.n_covered, table.n_overlapping, table.n_conflicting) == (1728, 993, 507)
     assert [rule.polarity for rule in table.rules].count(("SPAM",)) == 5

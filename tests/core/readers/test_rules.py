@@ -1,6 +1,8 @@
 """Weak supervision: labelling rules that know one class each and abstain elsewhere."""
 
+import inspect
 import io
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -80,6 +82,14 @@ def test_typed_parquet_columns_of_rules_are_read(dtype):
     codes = fired()
     table = pd.DataFrame(codes, columns=NAMES).where(codes >= 0, -1 if dtype is np.int64 else np.nan).astype(dtype)
     assert read(parquet(table)).votes.codes.tolist() == codes.tolist()
+
+
+def test_the_example_of_the_documentation_is_read():
+    text = (Path(__file__).parents[3] / "docs" / "formats.md").read_text(encoding="utf-8")
+    section = text.split("### Rules that know one class each\n")[1].split("\nLabelling rules")[0]
+    votes = read(inspect.cleandoc(section).encode()).votes
+    assert votes.learners == ("lf_link", "lf_please", "lf_short")
+    assert votes.codes.tolist() == [[1, -1, -1], [-1, 1, 0], [-1, -1, -1], [-1, -1, 0], [1, 1, -1]]
 
 
 def test_rules_are_said_and_their_classes_counted():
