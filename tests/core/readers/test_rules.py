@@ -159,6 +159,8 @@ def test_rules_that_abstain_by_zero_are_doubted_and_can_be_told():
     reading = read(content, missing=["0"])
     assert reading.votes.codes.tolist() == fired().tolist()
     assert "If 0 is no vote" not in said(read(csv(frame(fired(), SPELLINGS["integers and -1"]))))
+    every = pd.DataFrame({name: np.roll([-1, 0, 1] * 40, shift) for shift, name in enumerate("ab")})
+    assert "If 0 is no vote" not in said(read(csv(every)))
 
 
 def test_rules_that_vote_on_most_rows_are_read_too():
