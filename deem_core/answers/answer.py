@@ -74,7 +74,7 @@ class Answer:
     votes : Votes
         Their truth, if there is one, is not looked at.
     posterior : (n, K) array
-        Probabilities of the classes; rows without votes may hold anything, NaN included.
+        Probabilities of the classes. Rows without votes hold the method's prior, or anything else, NaN included.
     support : (n,) array, optional
         Share of the restarts that give the label.
     notes : tuple of str
@@ -359,6 +359,14 @@ class Answer:
 
         return table(self, probabilities=probabilities)
 
+    def probability(self, k: int) -> pa.Array:
+        """Return the probability of a class as a column, (n,).
+
+        Rows without votes have the prior; null where a method gives them none.
+        """
+        values = np.asarray(self.posterior[:, k], np.float64)
+        return pa.array(values, mask=np.isnan(values))
+
     def to_frame(self) -> pd.DataFrame:
         """Return a frame in the original labels, ids as its index.
 
@@ -372,7 +380,7 @@ class Answer:
         }
         if self.votes.n_classes <= MAX_PROBABILITIES:
             for k, label in enumerate(self.votes.classes.tolist()):
-                columns[f"p_{label}"] = self._of_voted(self.posterior[:, k])
+                columns[f"p_{label}"] = np.asarray(self.posterior[:, k], np.float64)
         columns |= {
             "majority_vote": pd.Series(names[self.majority], ids, object),
             "agreement": self.agreement,

@@ -55,7 +55,7 @@ def table(answer: Answer, *, probabilities: bool = True) -> pa.Table:
         columns["review_score"] = pa.array(answer.review_score, mask=silent)
     elif answer.votes.n_classes <= MAX_PROBABILITIES:
         for k in range(answer.votes.n_classes):
-            columns[f"p_{k}"] = pa.array(np.asarray(answer.posterior[:, k], np.float64), mask=silent)
+            columns[f"p_{k}"] = answer.probability(k)
     return pa.table(columns)
 
 
@@ -124,9 +124,9 @@ class StoredAnswer:
 
     @property
     def posterior(self) -> Floats | None:
-        """Probabilities, (n, K), 1/K in rows without votes.
+        """Probabilities, (n, K), the prior in rows without votes.
 
-        None if the classes were too many to keep them.
+        That is 1/K where none was kept. None if the classes were too many to keep them.
         """
         if not {f"p_{k}" for k in range(self.n_classes)} <= self._names:
             return None

@@ -8,9 +8,10 @@ from typing import Any
 
 from deem_core.cli.options import add_command, add_reading_options, check_outputs, read_file
 from deem_core.cli.terminal import shortened, table, two_columns
+from deem_core.diagnostics.rules import RuleTable, find_rules
 from deem_core.files.atomic import write_json
 from deem_core.readers import Reading
-from deem_core.text import percent, size
+from deem_core.text import DASH, listing, percent, size
 from deem_core.votes import Votes
 from deem_core.votes.describe import Facts, describe
 
@@ -25,7 +26,8 @@ def add(commands: Any) -> None:
         "describe",
         _describe,
         "Say what is in a file of votes.",
-        "Prints what was understood, changed and left out, then coverage, ties, learners and classes.\n\n"
+        "Prints what was understood, changed and left out, then coverage, ties, learners and classes; where learners "
+        "know\none class each, how often these rules fire and contradict each other.\n\n"
         "examples:\n"
         "  python -m deem_core describe sample_data/experts_wide.csv\n"
         "  python -m deem_core describe sample_data/crowd_long.csv --truth-file sample_data/crowd_long_truth.csv\n"
@@ -38,16 +40,18 @@ def add(commands: Any) -> None:
 def _describe(options: argparse.Namespace) -> None:
     check_outputs([options.json], inputs=[options.file, options.truth_file])
     reading = read_file(options)
-    facts = describe(reading.votes)
+    votes = reading.votes
+    facts = describe(votes)
+    rules = find_rules(votes)
     if options.json:
-        votes = reading.votes
         names = {"classes": votes.classes, "learners": votes.learners, "truth_only": votes.truth_only}
-        write_json({**reading.report.to_dict(), **names, **facts.to_dict()}, options.json)
-    for line in _description(reading, facts):
+        rows = {"rules": [] if rules is None else rules.to_dict()["rules"]}
+        write_json({**reading.report.to_dict(), **names, **facts.to_dict(), **rows}, options.json)
+    for line in _description(reading, facts, rules):
         print(line)
 
 
-def _description(reading: Reading, facts: Facts) -> Iterable[str]:
+def _description(reading: Reading, facts: Facts, rules: RuleTable | None) -> Iterable[str]:
     votes, report = reading.votes, reading.report
     yield f"{reading.source.name}: {votes.dimensions}, {report.layout} layout"
     for kind, title in (
@@ -62,6 +66,9 @@ def _description(reading: Reading, facts: Facts) -> Iterable[str]:
             yield from (f"  · {sentence}" for sentence in sentences)
     yield "\nFacts"
     yield from two_columns(_facts_lines(votes, facts, report.held_bytes, report.peak_bytes))
+    if rules is not None:
+        yield "\nRules: shares of all rows on which each votes, votes beside others, and votes against others"
+        yield from _rule_lines(rules)
     yield "\nLearners"
     yield from _learner_table(votes, facts)
     yield "\nClasses"
@@ -87,6 +94,18 @@ def _facts_lines(votes: Votes, facts: Facts, held: int, peak: int | None) -> lis
             first = percent(facts.majority_first_class_accuracy)
             lines.append(("", f"with ties drawn fairly; {first} with ties given to the first class"))
     return lines
+
+
+def _rule_lines(rules: RuleTable) -> Iterable[str]:
+    header = ["rule", "votes for", "coverage", "overlap", "conflict"]
+    judged = any(rule.precision is not None for rule in rules.rules)
+    rows = []
+    for rule in rules.rules[:ROWS_SHOWN]:
+        shares = [percent(share) for share in (rule.coverage, rule.overlap, rule.conflict)]
+        rows.append([rule.learner, listing(rule.polarity, 3) or DASH, *shares])
+        if judged:
+            rows[-1].append(percent(rule.precision))
+    yield from table([*header, "right (evaluation)"] if judged else header, rows, len(rules.rules))
 
 
 def _learner_table(votes: Votes, facts: Facts) -> Iterable[str]:

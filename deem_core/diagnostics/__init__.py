@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         estimated_reliability,
         real_reliability,
     )
+    from deem_core.diagnostics.rules import Rule, RuleTable, find_rules, rule_table
     from deem_core.diagnostics.unanimity import Overruled, overruled_rows
 
 __all__ = [
@@ -54,6 +55,8 @@ __all__ = [
     "Queue",
     "Recovery",
     "Reliability",
+    "Rule",
+    "RuleTable",
     "Temperature",
     "Why",
     "checkup",
@@ -63,6 +66,7 @@ __all__ = [
     "estimated_reliability",
     "evaluate",
     "exact_confusion",
+    "find_rules",
     "fit_temperature",
     "group_tree",
     "importance",
@@ -74,6 +78,7 @@ __all__ = [
     "reliability_curve",
     "restart_support",
     "review_queue",
+    "rule_table",
     "selective_accuracy",
     "why",
 ]
@@ -95,6 +100,8 @@ _HOMES = {
     "Overruled": "deem_core.diagnostics.unanimity",
     "Recovery": "deem_core.diagnostics.confusion",
     "Reliability": "deem_core.diagnostics.reliability",
+    "Rule": "deem_core.diagnostics.rules",
+    "RuleTable": "deem_core.diagnostics.rules",
     "Temperature": "deem_core.diagnostics.calibration",
     "Why": "deem_core.diagnostics.reasons",
     "correlation": "deem_core.diagnostics.reliability",
@@ -103,7 +110,9 @@ _HOMES = {
     "estimated_reliability": "deem_core.diagnostics.reliability",
     "evaluate": "deem_core.diagnostics.evaluation",
     "exact_confusion": "deem_core.diagnostics.confusion",
+    "find_rules": "deem_core.diagnostics.rules",
     "fit_temperature": "deem_core.diagnostics.calibration",
+    "rule_table": "deem_core.diagnostics.rules",
     "importance": "deem_core.diagnostics.influence",
     "inspect": "deem_core.diagnostics.inspection",
     "overruled_rows": "deem_core.diagnostics.unanimity",

@@ -20,6 +20,7 @@ from deem_core.figures.groups import group_tree
 from deem_core.figures.influence import influence_bars, influence_panels
 from deem_core.figures.learner_bars import accuracy_bars, coverage_bars
 from deem_core.figures.picture import Picture, plotly_code
+from deem_core.figures.rules import rule_bars
 from deem_core.figures.shapes import shapes
 from deem_core.figures.training import sampler_health, shares_over_time
 from deem_core.figures.trust import trust_scatter
@@ -56,6 +57,7 @@ __all__ = [
     "plotly_code",
     "recovery_scatter",
     "reliability_curve_figure",
+    "rule_bars",
     "sampler_health",
     "selective_accuracy_curve",
     "shapes",

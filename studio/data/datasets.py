@@ -15,7 +15,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from deem_core import describe
-from deem_core.diagnostics import Finding, checkup
+from deem_core.diagnostics import Finding, RuleTable, checkup, find_rules
 from deem_core.readers import Note, Reading
 from deem_core.runs import Dataset
 from deem_core.votes import NO_VOTE, Facts, PairAgreement, RowAgreement, pair_agreement, row_agreement
@@ -53,6 +53,14 @@ class Opened:
     def rows_agreeing(self) -> RowAgreement:
         """How many learners agree in each row."""
         return row_agreement(self.reading.votes)
+
+    @cached_property
+    def rules(self) -> RuleTable | None:
+        """How often labelling rules fire and contradict each other.
+
+        None where learners are no rules that know one class each.
+        """
+        return find_rules(self.reading.votes)
 
     @cached_property
     def truth_counts(self) -> NDArray[np.int64]:

@@ -17,7 +17,14 @@ from deem_core.figures.pictures.learners import (
 )
 from deem_core.figures.pictures.methods import agreement_with_most, class_differences, method_accuracy, method_agreement
 from deem_core.figures.pictures.training import energies, sampler_health, shapes, shares_over_time, sweep_energies
-from deem_core.figures.pictures.votes import coverage, learner_accuracy, pair_agreement, row_agreement, votes_per_class
+from deem_core.figures.pictures.votes import (
+    coverage,
+    learner_accuracy,
+    pair_agreement,
+    row_agreement,
+    rules,
+    votes_per_class,
+)
 
 __all__ = [
     "agreement_with_most",
@@ -47,6 +54,7 @@ __all__ = [
     "pair_agreement",
     "review_threshold",
     "row_agreement",
+    "rules",
     "sampler_health",
     "selective_accuracy",
     "shapes",

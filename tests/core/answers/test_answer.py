@@ -143,13 +143,14 @@ def test_nothing_makes_a_second_table_of_probabilities():
 # ---------------------------------------------------------------------- tables
 
 
-def test_the_table_holds_codes_and_nothing_for_rows_without_votes():
+def test_the_table_holds_codes_and_but_the_prior_nothing_for_rows_without_votes():
     table = Answer(VOTES, POSTERIOR).to_table().to_pydict()
     assert table["fused"] == [1, 0, 1, -1]
     assert table["majority"] == [0, 0, 1, -1]
     assert table["confidence"] == [pytest.approx(0.6), pytest.approx(0.9), pytest.approx(0.8), None]
     assert table["agreement"] == [0.0, pytest.approx(2 / 3), pytest.approx(2 / 3), None]
-    assert table["p_1"][3] is table["entropy"][3] is None
+    assert table["entropy"][3] is None
+    assert table["p_1"][3] == 0.5
     assert table["needs_review"] == [True, False, False, True]
 
 
@@ -230,10 +231,16 @@ def test_the_frame_has_the_columns_of_the_fused_file():
     assert frame["fused_label"].tolist() == ["y", "x", "y", None]
 
 
-def test_rows_without_votes_have_no_numbers_in_the_frame():
-    frame = Answer(VOTES, POSTERIOR).to_frame()
-    assert frame.loc[3, ["confidence", "p_x", "p_y", "entropy", "agreement"]].isna().all()
+def test_rows_without_votes_have_the_prior_and_no_numbers_about_a_label():
+    prior = np.where(VOTES.votes_per_row[:, None] == 0, [0.25, 0.75], POSTERIOR)
+    answer = Answer(VOTES, prior)
+    frame = answer.to_frame()
+    assert frame.loc[3, ["confidence", "entropy", "agreement"]].isna().all()
+    assert frame.loc[3, ["p_x", "p_y"]].tolist() == [0.25, 0.75]
     assert frame.loc[[0, 1, 2], "confidence"].notna().all()
+    stored = answer.to_table()
+    assert stored["confidence"].null_count == 1
+    assert [stored["p_0"][3].as_py(), stored["p_1"][3].as_py()] == [0.25, 0.75]
 
 
 def test_a_support_or_a_truth_of_other_rows_is_refused():

@@ -89,6 +89,13 @@ def test_the_columns_of_a_fused_table():
     }
 
 
+def test_a_row_without_votes_gets_the_prior_but_no_label():
+    reading = read_text(WIDE)
+    table = fused_table(reading, np.array([[0.75, 0.25], [0.875, 0.125], [0.375, 0.625], [0.5, 0.5]])).to_pydict()
+    assert [table[name][2] for name in ("p_cat", "p_dog", "needs_review")] == [0.375, 0.625, True]
+    assert {table[name][2] for name in ("fused_label", "confidence", "agreement", "entropy")} == {None}
+
+
 def test_columns_can_be_left_out_and_the_label_renamed():
     reading = read_text(WIDE)
     bare = fused_table(

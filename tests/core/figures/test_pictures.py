@@ -11,6 +11,7 @@ import pytest
 from deem_core import GroupedDawidSkene, simulation
 from deem_core.comparison import MethodScore, compare
 from deem_core.diagnostics.inspection import inspect
+from deem_core.diagnostics.rules import rule_table
 from deem_core.estimators.irbm import IRBM
 from deem_core.figures import Picture, pictures
 from deem_core.model.records import Record
@@ -69,6 +70,7 @@ def all_pictures(votes, found, grouped):
         "pair_agreement": pictures.pair_agreement(pair_agreement(votes), votes.learners),
         "row_agreement": pictures.row_agreement(row_agreement(votes)),
         "coverage": pictures.coverage(facts, votes.learners),
+        "rules": pictures.rules(rule_table(votes)),
         "learner_accuracy": pictures.learner_accuracy(facts, votes.learners, np.full(votes.n_learners, 9)),
         "shapes": pictures.shapes(),
         "sweep_energies": pictures.sweep_energies(swept, smoothing=SMOOTHING),
