@@ -6,9 +6,14 @@ import argparse
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from deem_core.cli.options import add_command, add_reading_options, check_outputs, read_file
 from deem_core.cli.terminal import shortened, table, two_columns
+from deem_core.diagnostics.panel import true_effective_votes
 from deem_core.files.atomic import write_json
+from deem_core.groups.effective_votes import worth
+from deem_core.groups.panel import PanelHealth, panel_health
 from deem_core.readers import Reading
 from deem_core.text import percent, size
 from deem_core.votes import Votes
@@ -25,7 +30,8 @@ def add(commands: Any) -> None:
         "describe",
         _describe,
         "Say what is in a file of votes.",
-        "Prints what was understood, changed and left out, then coverage, ties, learners and classes.\n\n"
+        "Prints what was understood, changed and left out, then coverage, ties, the health of the panel (how many\n"
+        "independent votes there are, camps, rules), learners and classes.\n\n"
         "examples:\n"
         "  python -m deem_core describe sample_data/experts_wide.csv\n"
         "  python -m deem_core describe sample_data/crowd_long.csv --truth-file sample_data/crowd_long_truth.csv\n"
@@ -39,15 +45,19 @@ def _describe(options: argparse.Namespace) -> None:
     check_outputs([options.json], inputs=[options.file, options.truth_file])
     reading = read_file(options)
     facts = describe(reading.votes)
+    rng = np.random.default_rng(0)
+    health = panel_health(reading.votes, rng)
+    true_votes = true_effective_votes(reading.votes, rng)
     if options.json:
         votes = reading.votes
         names = {"classes": votes.classes, "learners": votes.learners, "truth_only": votes.truth_only}
-        write_json({**reading.report.to_dict(), **names, **facts.to_dict()}, options.json)
-    for line in _description(reading, facts):
+        panel = {**health.to_dict(), "true_effective_votes": true_votes}
+        write_json({**reading.report.to_dict(), **names, **facts.to_dict(), "panel": panel}, options.json)
+    for line in _description(reading, facts, health, true_votes):
         print(line)
 
 
-def _description(reading: Reading, facts: Facts) -> Iterable[str]:
+def _description(reading: Reading, facts: Facts, health: PanelHealth, true_votes: float | None) -> Iterable[str]:
     votes, report = reading.votes, reading.report
     yield f"{reading.source.name}: {votes.dimensions}, {report.layout} layout"
     for kind, title in (
@@ -62,6 +72,10 @@ def _description(reading: Reading, facts: Facts) -> Iterable[str]:
             yield from (f"  · {sentence}" for sentence in sentences)
     yield "\nFacts"
     yield from two_columns(_facts_lines(votes, facts, report.held_bytes, report.peak_bytes))
+    yield "\nPanel"
+    yield from (f"  · {sentence}" for sentence in health.sentences)
+    if true_votes is not None:
+        yield f"  · By the truth, worth {worth(true_votes)} (evaluation only)."
     yield "\nLearners"
     yield from _learner_table(votes, facts)
     yield "\nClasses"

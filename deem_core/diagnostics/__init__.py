@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from deem_core.diagnostics.influence import CLASS_ROWS, Importance, importance
     from deem_core.diagnostics.inspection import Inspection, inspect
     from deem_core.diagnostics.layer_dependence import DependentPair
+    from deem_core.diagnostics.panel import true_effective_votes
     from deem_core.diagnostics.reasons import Why, why
     from deem_core.diagnostics.reliability import (
         Correlation,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         real_reliability,
     )
     from deem_core.diagnostics.unanimity import Overruled, overruled_rows
+    from deem_core.groups.panel import PanelHealth, panel_health
 
 __all__ = [
     "CLASS_ROWS",
@@ -49,6 +51,7 @@ __all__ = [
     "Importance",
     "Inspection",
     "Overruled",
+    "PanelHealth",
     "Queue",
     "Recovery",
     "Reliability",
@@ -65,6 +68,7 @@ __all__ = [
     "importance",
     "inspect",
     "overruled_rows",
+    "panel_health",
     "real_confusion",
     "real_reliability",
     "recovery",
@@ -72,6 +76,7 @@ __all__ = [
     "restart_support",
     "review_queue",
     "selective_accuracy",
+    "true_effective_votes",
     "why",
 ]
 
@@ -88,6 +93,7 @@ _HOMES = {
     "Importance": "deem_core.diagnostics.influence",
     "Inspection": "deem_core.diagnostics.inspection",
     "Overruled": "deem_core.diagnostics.unanimity",
+    "PanelHealth": "deem_core.groups.panel",
     "Recovery": "deem_core.diagnostics.confusion",
     "Reliability": "deem_core.diagnostics.reliability",
     "Temperature": "deem_core.diagnostics.calibration",
@@ -102,12 +108,14 @@ _HOMES = {
     "importance": "deem_core.diagnostics.influence",
     "inspect": "deem_core.diagnostics.inspection",
     "overruled_rows": "deem_core.diagnostics.unanimity",
+    "panel_health": "deem_core.groups.panel",
     "real_confusion": "deem_core.diagnostics.confusion",
     "real_reliability": "deem_core.diagnostics.reliability",
     "recovery": "deem_core.diagnostics.confusion",
     "reliability_curve": "deem_core.diagnostics.calibration",
     "restart_support": "deem_core.diagnostics.certainty",
     "selective_accuracy": "deem_core.diagnostics.calibration",
+    "true_effective_votes": "deem_core.diagnostics.panel",
     "why": "deem_core.diagnostics.reasons",
 }
 

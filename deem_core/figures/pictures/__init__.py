@@ -15,12 +15,14 @@ from deem_core.figures.pictures.learners import (
     why,
 )
 from deem_core.figures.pictures.methods import agreement_with_most, class_differences, method_accuracy, method_agreement
+from deem_core.figures.pictures.panel import class_coverage, shared_mistakes
 from deem_core.figures.pictures.training import energies, sampler_health, shapes, shares_over_time, sweep_energies
 from deem_core.figures.pictures.votes import coverage, learner_accuracy, pair_agreement, row_agreement, votes_per_class
 
 __all__ = [
     "agreement_with_most",
     "calibration",
+    "class_coverage",
     "class_differences",
     "class_shares",
     "confidence",
@@ -46,6 +48,7 @@ __all__ = [
     "sampler_health",
     "selective_accuracy",
     "shapes",
+    "shared_mistakes",
     "shares_over_time",
     "sweep_energies",
     "trust",
