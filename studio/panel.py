@@ -9,7 +9,7 @@ from deem_core.figures import pictures
 from studio import background, errors, widgets
 from studio.data.datasets import Opened, Panel
 from studio.data.numbers import Number
-from studio.text import count, plain
+from studio.text import percent, plain
 
 QUICK_VOTES, QUICK_CLASSES, QUICK_LEARNERS = 60_000, 20, 60
 """Votes, classes and learners up to which the numbers are there in a blink, so that nobody has to wait for them."""
@@ -101,9 +101,9 @@ def _numbers(panel: Panel) -> tuple[Number, ...]:
             "Two parts of the panel that each agree with themselves. Which of them is right cannot be seen from votes.",
         ),
         Number(
-            "One-class learners",
-            f"{len(rules.learners):,}",
-            f"of {count(rules.n_learners)} learners",
+            "One-class rules",
+            f"{len(rules.learners):,} of {rules.n_learners:,}",
+            f"{percent(rules.vote_share)} of votes",
             "Learners that vote for one class only, as rules do. Their accuracy cannot be learned from votes.",
         ),
     )
