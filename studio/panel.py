@@ -9,10 +9,12 @@ from deem_core.figures import pictures
 from studio import background, errors, widgets
 from studio.data.datasets import Opened, Panel
 from studio.data.numbers import Number
-from studio.text import percent, plain
+from studio.text import listing, percent, plain
 
 QUICK_VOTES, QUICK_CLASSES, QUICK_LEARNERS = 60_000, 20, 60
 """Votes, classes and learners up to which the numbers are there in a blink, so that nobody has to wait for them."""
+MOST_NAMES = 30
+"""Names of a camp that are listed."""
 
 
 def card(opened: Opened) -> None:
@@ -21,17 +23,17 @@ def card(opened: Opened) -> None:
     Large files are looked at in the background, and the card fills in when that is done.
     """
     with st.container(border=True, key="panel_health"):
-        st.subheader("Panel health", anchor=False, help="What the votes alone tell of the panel; no truth is used.")
+        st.subheader("Panel health", anchor=False, help="What the votes alone tell of the panel. Only the figure with a lock uses the truth.")
         if _quick(opened):
             _content(opened.panel)
             return
-        _, asking = _questions().get(opened.dataset.id, lambda: opened.panel)
+        asking = _look(opened)
 
         @st.fragment(run_every=background.POLL_SECONDS if asking else None)
         def fragment() -> None:
-            panel, still = _questions().get(opened.dataset.id, lambda: opened.panel)
-            if panel is not None:
-                _content(panel)
+            still = _look(opened)
+            if _seen(opened):
+                _content(opened.panel)
             elif still:
                 st.caption(":material/hourglass: Looking at who shares mistakes with whom…")
             else:
@@ -44,13 +46,26 @@ def card(opened: Opened) -> None:
 
 def _quick(opened: Opened) -> bool:
     votes, facts = opened.reading.votes, opened.facts
-    return (
-        facts.n_votes <= QUICK_VOTES and votes.n_classes <= QUICK_CLASSES and votes.n_learners <= QUICK_LEARNERS
-    ) or "panel" in vars(opened)
+    small = facts.n_votes <= QUICK_VOTES and votes.n_classes <= QUICK_CLASSES and votes.n_learners <= QUICK_LEARNERS
+    return small or _seen(opened)
+
+
+def _seen(opened: Opened) -> bool:
+    """Return whether the numbers are there already.
+
+    They live and die with the open file.
+    """
+    return "panel" in vars(opened)
+
+
+def _look(opened: Opened) -> bool:
+    """Have the numbers worked out by a thread; return whether it is still at it."""
+    _, still = _questions().get(opened.mark, lambda: opened.panel is not None)
+    return still
 
 
 @st.cache_resource(show_spinner=False)
-def _questions() -> background.Questions[Panel]:
+def _questions() -> background.Questions[bool]:
     return background.Questions()
 
 
@@ -61,6 +76,9 @@ def _content(panel: Panel) -> None:
     for sentence, alarm in zip(health.sentences, _alarms(health), strict=True):
         icon = ":orange[:material/warning:]" if alarm else ":gray[:material/chevron_right:]"
         st.markdown(f"{icon} {plain(sentence)}")
+    if health.camps.split:
+        for which, side in (("One camp", health.camps.first), ("The other", health.camps.second)):
+            st.caption(f"**{which}:** {plain(listing(side, MOST_NAMES))}")
     if panel.true_votes is not None:
         widgets.evaluation_badge("By the truth: evaluation only")
     views = {"Votes for each class": lambda: widgets.picture(pictures.class_coverage(health), "class_coverage_chart")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -69,6 +70,11 @@ class Opened:
     def rows_agreeing(self) -> RowAgreement:
         """How many learners agree in each row."""
         return row_agreement(self.reading.votes)
+
+    @cached_property
+    def mark(self) -> str:
+        """What tells this opening of the file from every other one."""
+        return uuid.uuid4().hex
 
     @cached_property
     def panel(self) -> Panel:

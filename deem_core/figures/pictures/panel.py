@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deem_core.figures import class_bars as draw_classes
 from deem_core.figures import correlation as draw_correlation
@@ -22,11 +23,10 @@ def shared_mistakes(health: PanelHealth) -> Picture:
     chosen = _drawn(found)
     matrix = found.matrix()[np.ix_(chosen, chosen)]
     names = [found.learners[i] for i in chosen.tolist()]
-    some = (
-        ""
-        if len(chosen) == len(found.learners)
-        else f" Only the learners of the {_TOP_PAIRS} strongest pairs are drawn."
-    )
+    some = ""
+    if len(chosen) < len(found.learners):
+        whom = f"of the {_TOP_PAIRS} strongest pairs" if len(found.learners) > MOST_LEARNERS else "with such rows"
+        some = f" Only the {len(chosen):,} learners {whom} are drawn."
     used = f" From {health.rows_used:,} of {health.n_rows:,} rows." if health.rows_used < health.n_rows else ""
     return Picture(
         question="Who shares mistakes with whom?",
@@ -63,10 +63,9 @@ def class_coverage(health: PanelHealth) -> Picture:
     )
 
 
-def _drawn(found: SharedMistakes) -> np.ndarray:
+def _drawn(found: SharedMistakes) -> NDArray[np.intp]:
     """Return the positions of the learners to draw."""
-    d = len(found.learners)
-    if d <= MOST_LEARNERS:
-        return np.arange(d)
+    if len(found.learners) <= MOST_LEARNERS:
+        return np.unique(found.pairs)
     named = {name for pair in found.top(_TOP_PAIRS) for name in (pair.first, pair.second)}
     return np.array([i for i, name in enumerate(found.learners) if name in named], np.intp)
