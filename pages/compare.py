@@ -8,7 +8,7 @@ import streamlit as st
 from deem_core.comparison import conclusion, quick
 from deem_core.figures import pictures
 from deem_core.runs import Run, State
-from studio import boot, comparisons, errors, jobs, state, text, widgets
+from studio import boot, comparisons, errors, jobs, panel, state, text, widgets
 from studio.data import datasets
 from studio.export import results, sources
 from studio.inspect import frame
@@ -270,6 +270,7 @@ def page() -> None:
         settings(opened)
     if run is not None:
         jobs.watch([run], lambda states: outcome(opened, states))
+    panel.card(opened)
 
 
 page()

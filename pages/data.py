@@ -7,7 +7,7 @@ import streamlit as st
 from deem_core import readers
 from deem_core.diagnostics import RuleTable
 from deem_core.figures import pictures
-from studio import boot, errors, state, text, widgets
+from studio import boot, errors, panel, state, text, widgets
 from studio.data import datasets, intake, numbers, quick_fuse, samples, stored_files
 from studio.data.samples import LAYOUTS
 
@@ -201,6 +201,7 @@ def page() -> None:
     warnings(opened)
     fuse(opened)
     next_step()
+    panel.card(opened)
     with st.container(border=True):
         gallery(opened)
     notes, table, reading, folder = st.tabs(

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from deem_core.diagnostics.influence import CLASS_ROWS, Importance, importance
     from deem_core.diagnostics.inspection import Inspection, inspect
     from deem_core.diagnostics.layer_dependence import DependentPair
+    from deem_core.diagnostics.panel import true_effective_votes
     from deem_core.diagnostics.reasons import Why, why
     from deem_core.diagnostics.reliability import (
         Correlation,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     )
     from deem_core.diagnostics.rules import Rule, RuleTable, find_rules, rule_table
     from deem_core.diagnostics.unanimity import Overruled, overruled_rows
+    from deem_core.groups.panel import PanelHealth, panel_health
 
 __all__ = [
     "CLASS_ROWS",
@@ -52,6 +54,7 @@ __all__ = [
     "Importance",
     "Inspection",
     "Overruled",
+    "PanelHealth",
     "Queue",
     "Recovery",
     "Reliability",
@@ -72,6 +75,7 @@ __all__ = [
     "importance",
     "inspect",
     "overruled_rows",
+    "panel_health",
     "real_confusion",
     "real_reliability",
     "recovery",
@@ -80,6 +84,7 @@ __all__ = [
     "review_queue",
     "rule_table",
     "selective_accuracy",
+    "true_effective_votes",
     "why",
 ]
 
@@ -98,6 +103,7 @@ _HOMES = {
     "Importance": "deem_core.diagnostics.influence",
     "Inspection": "deem_core.diagnostics.inspection",
     "Overruled": "deem_core.diagnostics.unanimity",
+    "PanelHealth": "deem_core.groups.panel",
     "Recovery": "deem_core.diagnostics.confusion",
     "Reliability": "deem_core.diagnostics.reliability",
     "Rule": "deem_core.diagnostics.rules",
@@ -116,12 +122,14 @@ _HOMES = {
     "importance": "deem_core.diagnostics.influence",
     "inspect": "deem_core.diagnostics.inspection",
     "overruled_rows": "deem_core.diagnostics.unanimity",
+    "panel_health": "deem_core.groups.panel",
     "real_confusion": "deem_core.diagnostics.confusion",
     "real_reliability": "deem_core.diagnostics.reliability",
     "recovery": "deem_core.diagnostics.confusion",
     "reliability_curve": "deem_core.diagnostics.calibration",
     "restart_support": "deem_core.diagnostics.certainty",
     "selective_accuracy": "deem_core.diagnostics.calibration",
+    "true_effective_votes": "deem_core.diagnostics.panel",
     "why": "deem_core.diagnostics.reasons",
 }
 

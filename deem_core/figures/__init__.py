@@ -10,6 +10,7 @@ from deem_core.figures._names import bar_names
 from deem_core.figures.agreement import agreement_heatmap, agreement_histogram
 from deem_core.figures.answer import class_shares, confidence_histogram, label_changes
 from deem_core.figures.certainty import recovery_scatter, reliability_curve_figure, selective_accuracy_curve
+from deem_core.figures.class_bars import class_coverage_bars
 from deem_core.figures.comparison import accuracy_intervals, class_differences
 from deem_core.figures.confusion import confusion_matrix, confusion_pair
 from deem_core.figures.correlation import correlation_heatmap, dependence_summary
@@ -37,6 +38,7 @@ __all__ = [
     "agreement_heatmap",
     "agreement_histogram",
     "bar_names",
+    "class_coverage_bars",
     "class_differences",
     "class_shares",
     "confidence_histogram",

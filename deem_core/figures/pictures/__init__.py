@@ -16,6 +16,7 @@ from deem_core.figures.pictures.learners import (
     why,
 )
 from deem_core.figures.pictures.methods import agreement_with_most, class_differences, method_accuracy, method_agreement
+from deem_core.figures.pictures.panel import class_coverage, shared_mistakes
 from deem_core.figures.pictures.training import energies, sampler_health, shapes, shares_over_time, sweep_energies
 from deem_core.figures.pictures.votes import (
     coverage,
@@ -29,6 +30,7 @@ from deem_core.figures.pictures.votes import (
 __all__ = [
     "agreement_with_most",
     "calibration",
+    "class_coverage",
     "class_differences",
     "class_shares",
     "confidence",
@@ -58,6 +60,7 @@ __all__ = [
     "sampler_health",
     "selective_accuracy",
     "shapes",
+    "shared_mistakes",
     "shares_over_time",
     "sweep_energies",
     "trust",

@@ -87,6 +87,17 @@ SIZES = {
 }
 
 
+def test_describe_tells_the_health_of_the_panel(capsys, tmp_path):
+    panel = facts_of(tmp_path, str(ROOT / "sample_data" / "experts_wide.csv"), "--truth", "label")["panel"]
+    printed = capsys.readouterr().out
+    for finding in ("effective_votes", "camps", "shared_mistakes", "one_class"):
+        assert f"  · {panel[finding]['sentence']}" in printed
+    assert 1 <= panel["effective_votes"]["n_eff"] <= panel["effective_votes"]["per_row"]
+    assert panel["true_effective_votes"] > 1
+    assert "(evaluation only)" in printed
+    assert sum(each["vote_share"] for each in panel["classes"]) == pytest.approx(1)
+
+
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample["file"])
 def test_describe_prints_the_report_and_the_facts_of_every_sample(sample, capsys, tmp_path):
     path = ROOT / "sample_data" / sample["file"]

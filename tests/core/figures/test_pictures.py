@@ -10,6 +10,7 @@ import pytest
 
 from deem_core import GroupedDawidSkene, simulation
 from deem_core.comparison import MethodScore, compare
+from deem_core.diagnostics import panel_health
 from deem_core.diagnostics.inspection import inspect
 from deem_core.diagnostics.rules import rule_table
 from deem_core.estimators.irbm import IRBM
@@ -65,12 +66,15 @@ def all_pictures(votes, found, grouped):
     methods = [MethodScore("fused", "Fused labels", 0.9, 0.9, (0.8, 0.95), (0.8, 0.95))]
     reason = found.review
     shares = np.full(len(classes), 1 / len(classes))
+    panel = panel_health(votes, np.random.default_rng(0))
     made = {
         "votes_per_class": pictures.votes_per_class(votes),
         "pair_agreement": pictures.pair_agreement(pair_agreement(votes), votes.learners),
         "row_agreement": pictures.row_agreement(row_agreement(votes)),
         "coverage": pictures.coverage(facts, votes.learners),
         "rules": pictures.rules(rule_table(votes)),
+        "shared_mistakes": pictures.shared_mistakes(panel),
+        "class_coverage": pictures.class_coverage(panel),
         "learner_accuracy": pictures.learner_accuracy(facts, votes.learners, np.full(votes.n_learners, 9)),
         "shapes": pictures.shapes(),
         "sweep_energies": pictures.sweep_energies(swept, smoothing=SMOOTHING),
