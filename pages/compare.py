@@ -123,6 +123,15 @@ def dots(run: Run, comparison: comparisons.Comparison) -> None:
         widgets.picture(pictures.agreement_with_most(*comparisons.consensus(comparison, run)), "compare_chart")
 
 
+def warnings(comparison: comparisons.Comparison) -> None:
+    raised = comparisons.alarms(comparison)
+    if raised:
+        with st.expander(f"Alarms ({text.count(sum(map(len, raised.values())))})", icon=":material/warning:"):
+            for title, own in raised.items():
+                st.markdown(f"**{text.plain(title)}**")
+                widgets.alarms(own)
+
+
 @errors.boundary()
 def table(opened: datasets.Opened, run: Run, comparison: comparisons.Comparison) -> None:
     rows = comparisons.ranked(comparison, run)
@@ -142,6 +151,7 @@ def table(opened: datasets.Opened, run: Run, comparison: comparisons.Comparison)
             "note": NOTE,
         },
     )
+    warnings(comparison)
     for why, titles in comparisons.refusals(comparison).items():
         st.caption(f"**{' and '.join(titles)}** could not run: {text.plain(why)}")
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -9,9 +9,16 @@ from studio import boot, errors, jobs, state, text, widgets
 from studio.data import datasets
 from studio.export import downloads, fused_file, new_data, results, review
 from studio.inspect import frame
-from studio.train import outcome
+from studio.train import outcome, trainings
 
 boot.guard(__file__)
+
+
+@errors.boundary()
+def warnings(training: Run) -> None:
+    summary = trainings.summary(training)
+    if summary is not None:
+        widgets.alarms(summary.alarms)
 
 
 @errors.boundary()
@@ -132,6 +139,7 @@ def page() -> None:
         state.put(state.RUN, None)
     if len(done) > 1:
         training = choose(done, training)
+    warnings(training)
     tabs = st.tabs(list(TABS), key="export_tab", on_change="rerun")
     for tab, view in zip(tabs, TABS.values(), strict=True):
         if tab.open:  # only what is looked at is computed

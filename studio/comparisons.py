@@ -11,6 +11,7 @@ import pyarrow.parquet
 import streamlit as st
 
 from deem_core import InputError
+from deem_core.alarm import Alarm
 from deem_core.comparison import FIRST_CLASS, METHODS, TIES_DRAWN, Comparison, Entry
 from deem_core.runs import Run
 from deem_core.typing import Codes
@@ -120,6 +121,7 @@ def ranked(comparison: Comparison, run: Run) -> pd.DataFrame:
                 "95 % interval": _interval(intervals.get(method.name)),
                 "same for every seed": method.stability,
             }
+        row |= {"alarms": ", ".join(alarm.kind for alarm in method.alarms)}
         row |= {"seconds": method.seconds, "MB": _megabytes(method.memory_bytes), "note": method.note}
         rows.append(row)
         if method.ties_matter:
@@ -141,6 +143,12 @@ def refusals(comparison: Comparison) -> dict[str, list[str]]:
         if not method.ran:
             titles.setdefault(method.note, []).append(method.title)
     return titles
+
+
+def alarms(comparison: Comparison) -> dict[str, list[Alarm]]:
+    """Return what raised an alarm → its alarms: the file first, then methods."""
+    raised = {"These votes": list(comparison.alarms)} | {one.title: list(one.alarms) for one in comparison.methods}
+    return {title: own for title, own in raised.items() if own}
 
 
 def single_learners(comparison: Comparison) -> str:

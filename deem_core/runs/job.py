@@ -100,7 +100,7 @@ def write_answer(job: Job, answer: Answer, training: TrainingSummary) -> None:
     with private_file(job.folder / RESULT, durable=True) as stream:
         stored.write_answer(answer, stream)
     job.control.check()
-    write_summary(job, FusionSummary(answer.summary(), training, evaluate(answer)).to_dict())
+    write_summary(job, FusionSummary(answer.summary(), training, evaluate(answer), answer.alarms).to_dict())
 
 
 def write_table(job: Job, table: pa.Table) -> None:
