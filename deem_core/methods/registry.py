@@ -130,6 +130,23 @@ _ENTRIES = (
         limit="Needs n·K·M + d·K²·M cells (M = 10 subtypes): refused above 100,000,000 cells, which take 2.4 GB.",
     ),
     Entry(
+        name="safe",
+        title="Safe vote",
+        description="Majority vote, Dawid-Skene, one-coin and EBCC vote row by row, with gates and guards.",
+        paper="this project",
+        function="deem_core.methods.safe_vote:aggregate",
+        stochastic=True,
+        slow=True,
+    ),
+    Entry(
+        name="rules",
+        title="One-class rules",
+        description="Rules that know one class each: equal precision, rare classes weigh more; nothing is learned.",
+        paper="this project",
+        function="deem_core.methods.one_class_rules:aggregate",
+        limit="Refuses votes of which learners that know one class only cast less than half.",
+    ),
+    Entry(
         name="la1",
         title="LA, one pass",
         description="A stream of rows, each labelled by the abilities so far.",
