@@ -10,8 +10,7 @@ import pandas as pd
 import pyarrow.parquet
 import streamlit as st
 
-from deem_core import InputError
-from deem_core.alarm import Alarm
+from deem_core import Alarm, InputError
 from deem_core.comparison import FIRST_CLASS, METHODS, TIES_DRAWN, Comparison, Entry
 from deem_core.runs import Run
 from deem_core.typing import Codes

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypedDict
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from deem_core.alarm import Alarm
+from deem_core import Alarm
 from deem_core.diagnostics import Finding
 from deem_core.figures import Picture
 from deem_core.readers import Report

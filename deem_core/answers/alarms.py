@@ -71,7 +71,7 @@ def file_health(votes: Votes) -> PanelHealth:
 
 
 def label_alarms(answer: Answer, health: PanelHealth) -> tuple[Alarm, ...]:
-    """Return what the method doubts itself, and what is suspicious about its labels."""
+    """Return the doubts of a method, and those about its labels."""
     raised = (
         _dead_class(answer),
         _far(answer),
@@ -219,7 +219,7 @@ class Capture:
 
 
 def capture(answer: Answer) -> Capture | None:
-    """Return how evenly labels keep what the majority vote tells of the learners.
+    """Return what labels keep of the learners' information.
 
     Over learners with at least `CAPTURE_VOTES` votes on rows where others vote too, whose mutual information with the
     majority of the others is above `INFORMED`: a learner that guesses shares something with the majority vote only

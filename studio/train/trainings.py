@@ -12,8 +12,7 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from deem_core import comparison
-from deem_core.alarm import Alarm
+from deem_core import Alarm, comparison
 from deem_core.answers import StoredAnswer
 from deem_core.model import Record
 from deem_core.runs import FusionSummary, Run
@@ -115,7 +114,7 @@ def confidence_counts(labels: StoredAnswer) -> tuple[Floats, NDArray[np.int64]]:
 
 
 def alarms_of(run: Run, summary: FusionSummary | None) -> list[Alarm]:
-    """Return the alarms of a training, also while it runs, and of its labels."""
+    """Return the alarms of a training, and of its labels."""
     all_records = records(run)
     if summary is None:
         return alarms(all_records, run.config)
