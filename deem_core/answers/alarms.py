@@ -276,7 +276,7 @@ def closeness(votes: Votes, codes: Codes) -> tuple[float, float]:
 
 
 def _spread(votes: Votes, at_least: int = 1) -> NDArray[np.intp]:
-    """Return rows with votes, evenly spread, with at most `MAX_VOTES` votes or cells."""
+    """Return evenly spread rows with votes, of at most `MAX_VOTES` cells."""
     voted = np.flatnonzero(votes.votes_per_row >= at_least)
     width = max(votes.n_learners, votes.n_classes)
     return np.asarray(voted[spread_rows(len(voted), max(MAX_VOTES // width, 1000))])
