@@ -143,7 +143,7 @@ def table(opened: datasets.Opened, run: Run, comparison: comparisons.Comparison)
         placeholder="–",
         column_config={
             **{name: st.column_config.NumberColumn(format="%.1f %%") for name in shares},
-            "method": st.column_config.TextColumn(width=180),
+            "method": st.column_config.TextColumn(width=250),
             "seconds": SECONDS,
             "MB": st.column_config.NumberColumn(
                 format="%.0f", help="Memory that the method added, as far as it is seen."

@@ -126,7 +126,12 @@ def ranked(comparison: Comparison, run: Run) -> pd.DataFrame:
         if method.ties_matter:
             row["method"] = f"{method.title}, {TIES_DRAWN}"
             rows.append(
-                {"method": f"{method.title}, {FIRST_CLASS}", "accuracy": method.first_class_accuracy, "note": ""}
+                {
+                    "method": f"{method.title}, {FIRST_CLASS}",
+                    "accuracy": method.first_class_accuracy,
+                    "alarms": "",
+                    "note": "",
+                }
             )
     frame = pd.DataFrame(rows)
     frame = frame.loc[:, (frame.notna() & (frame != "")).any()]

@@ -142,7 +142,7 @@ def _overruled(answer: Answer) -> Alarm | None:
         "overruled",
         "Unanimous votes overruled",
         f"{_SUBJECT} has another label in {overruled:,} of {unanimous:,} rows on which all votes agree "
-        f"({overruled / unanimous:.1%}). Where everybody is wrong together that is right, but it is rare.",
+        f"({percent(overruled / unanimous)}). Where everybody is wrong together that is right, but it is rare.",
         "Look at these rows before you trust the labels.",
     )
 
