@@ -1,4 +1,4 @@
-"""Alarms against failures: was there a warning where a method ends below the majority vote?
+"""Alarms against failures: whether there was a warning where a method ends below the majority vote.
 
 Usage: DEEM_DATA=folder python -m benchmarks.bench_alarms [NAME ...] [--rows 5000] [--draws 6]
 
@@ -27,7 +27,7 @@ from deem_core.methods import registry
 from deem_core.votes.arrays import spread_rows
 from deem_core.votes.describe import accuracy, majority_accuracy
 
-METHODS = ("ds", "onecoin", "la2", "lsml")
+METHODS = ("ds", "onecoin", "ebcc", "la2", "lsml", "irbm")
 ENSEMBLES = (
     *("mniste", "mniste47", "condind", "tree3k", "ampdata", "uci_artchars", "uci_gesture", "ens_letter", "ens_digits"),
 )
@@ -81,8 +81,7 @@ def main() -> None:
     print(f"{'set':<20}{'MV':>7}{'s':>6}  {'method':<9}{'− MV':>7}   alarms")
     lines = []
     for name in options.names or (*ENSEMBLES, *(f"tree-{seed}" for seed in range(options.draws)), *OTHERS):
-        for line in measured(name, cut(votes_of(Path(folder), name), options.rows)):
-            lines.append(line)
+        lines.extend(measured(name, cut(votes_of(Path(folder), name), options.rows)))
     print()
     for line in summary(lines):
         print(line)
@@ -123,7 +122,7 @@ def measured(name: str, votes: Votes) -> Iterator[Line]:
             continue
         kinds = tuple(alarm.kind for alarm in alarms(made.answer(votes.without_truth(), method), health))
         line = Line(name, method, 100 * (accuracy(made.codes, votes.truth) - right), kinds)
-        mark = ("" if not line.failed else "  hit" if line.warned() else "  MISSED") if line.failed else ""
+        mark = "" if not line.failed else "  hit" if line.warned() else "  MISSED"
         print(f"{start}  {method:<9}{line.gain:>+7.1f}   {', '.join(kinds) or '–'}{mark}", flush=True)
         yield line
 

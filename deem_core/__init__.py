@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from deem_core.alarm import Alarm
     from deem_core.answers.answer import Answer
     from deem_core.comparison import compare
     from deem_core.diagnostics.inspection import inspect
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Alarm": "alarm",
     "Answer": "answers.answer",
     "DEEM": "estimators.deem",
     "DeemError": "errors",
@@ -57,6 +59,7 @@ _HOMES = {
 __all__ = [
     "DEEM",
     "IRBM",
+    "Alarm",
     "Answer",
     "DeemError",
     "GroupedDawidSkene",

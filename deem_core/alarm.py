@@ -63,5 +63,5 @@ class Alarm:
 
 
 def with_alarms(notes: Iterable[str], alarms: Iterable[Alarm]) -> list[str]:
-    """Return notes followed by what alarms say, nothing twice: the ``warnings`` of JSON outputs."""
+    """Return the ``warnings`` of JSON outputs: notes, then alarms, nothing twice."""
     return list(dict.fromkeys([*notes, *(alarm.sentence for alarm in alarms)]))

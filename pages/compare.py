@@ -128,6 +128,15 @@ def dots(run: Run, comparison: comparisons.Comparison) -> None:
         widgets.picture(pictures.agreement_with_most(titles, shares, intervals, highlight), "compare_chart")
 
 
+def warnings(comparison: comparisons.Comparison) -> None:
+    raised = comparisons.alarms(comparison)
+    if raised:
+        with st.expander(f"Alarms ({text.count(sum(map(len, raised.values())))})", icon=":material/warning:"):
+            for title, own in raised.items():
+                st.markdown(f"**{text.plain(title)}**")
+                widgets.alarms(own)
+
+
 @errors.boundary()
 def table(opened: datasets.Opened, run: Run, comparison: comparisons.Comparison) -> None:
     rows = comparisons.ranked(comparison, run)
@@ -139,7 +148,7 @@ def table(opened: datasets.Opened, run: Run, comparison: comparisons.Comparison)
         placeholder="–",
         column_config={
             **{name: st.column_config.NumberColumn(format="%.1f %%") for name in shares},
-            "method": st.column_config.TextColumn(width=180),
+            "method": st.column_config.TextColumn(width=250),
             "seconds": SECONDS,
             "MB": st.column_config.NumberColumn(
                 format="%.0f", help="Memory that the method added, as far as it is seen."
@@ -147,6 +156,7 @@ def table(opened: datasets.Opened, run: Run, comparison: comparisons.Comparison)
             "note": NOTE,
         },
     )
+    warnings(comparison)
     for why, titles in comparisons.refusals(comparison).items():
         st.caption(f"**{' and '.join(titles)}** could not run: {text.plain(why)}")
     with st.container(horizontal=True, vertical_alignment="bottom"):

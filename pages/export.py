@@ -11,9 +11,16 @@ from studio import boot, comparisons, errors, jobs, state, text, widgets
 from studio.data import datasets
 from studio.export import downloads, fused_file, new_data, results, review, sources
 from studio.inspect import frame
-from studio.train import outcome
+from studio.train import outcome, trainings
 
 boot.guard(__file__)
+
+
+@errors.boundary()
+def warnings(training: Run) -> None:
+    summary = trainings.summary(training)
+    if summary is not None:
+        widgets.alarms(summary.alarms)
 
 
 @errors.boundary()
@@ -151,6 +158,7 @@ def page() -> None:
     if run.kind == "compare":
         compared(run, opened)
     else:
+        warnings(run)
         show_tabs(TABS, "export_tab", run, opened)
 
 

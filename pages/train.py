@@ -78,12 +78,9 @@ def run_view(opened: datasets.Opened, states: Sequence[tuple[Run, State]]) -> No
 
 @errors.boundary()
 def alarms(run: Run, opened: datasets.Opened, summary: FusionSummary | None) -> None:
-    for alarm in trainings.alarms_of(run, opened, summary):
-        with st.container(border=True, key=f"alarm_{alarm.kind}", gap="small"):
-            st.markdown(
-                f":orange[:material/warning:] **{text.plain(alarm.title)}.** {text.plain(alarm.sentence)} "
-                f"{text.plain(alarm.advice)}"
-            )
+    for at, alarm in enumerate(trainings.alarms_of(run, summary)):
+        with st.container(border=True, key=f"alarm_{at}", gap="small"):
+            widgets.alarm(alarm)
             if alarm.remedies and summary is not None:
                 with st.container(horizontal=True):
                     for words, changes in alarm.remedies.items():

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from deem_core.alarm import Alarm
 from deem_core.answers import guards
+from deem_core.groups.kappa import Ranked
 from deem_core.groups.panel import PanelHealth, panel_health
 from deem_core.text import listing, percent
-from deem_core.typing import Codes, Floats, Integers, Mask
+from deem_core.typing import Codes, Integers
 from deem_core.votes import NO_VOTE, Votes
 from deem_core.votes.arrays import spread_rows
 from deem_core.votes.majority import vote_shares
@@ -31,7 +33,7 @@ MAX_VOTES = 150_000
 CAPTURED = 0.9
 """Capture ratio below which labels follow a part of the learners only."""
 INFORMED = 0.01
-"""Nats that a learner must share with the majority vote to count for capture."""
+"""Nats that a learner must share with the majority of the others to count for capture."""
 CAPTURE_VOTES = 30
 """Votes that a learner needs to count for capture."""
 _NATS_FLOOR = 1e-4  # keeps ratios of nothing to little finite
@@ -56,8 +58,8 @@ def alarms(answer: Answer, health: PanelHealth | None = None) -> tuple[Alarm, ..
         Of its votes, if `file_health` was asked already.
     """
     health = health or file_health(answer.votes)
-    raised = (*answer.method_alarms, *label_alarms(answer, health), *file_alarms(answer.votes, health))
-    return tuple(alarm for alarm in raised if alarm in answer.method_alarms or alarm.kind not in answer.handles)
+    of_file = (alarm for alarm in file_alarms(answer.votes, health) if alarm.kind not in answer.handles)
+    return (*label_alarms(answer, health), *of_file)
 
 
 def file_health(votes: Votes) -> PanelHealth:
@@ -69,14 +71,15 @@ def file_health(votes: Votes) -> PanelHealth:
 
 
 def label_alarms(answer: Answer, health: PanelHealth) -> tuple[Alarm, ...]:
-    """Return what is suspicious about labels, the worst first."""
-    raised = [
+    """Return the doubts of a method, and those about its labels."""
+    raised = (
         _dead_class(answer),
         _far(answer),
         _capture(answer),
         _overturned(answer, health) or _overruled(answer),
-    ]
-    return tuple(alarm for alarm in raised if alarm is not None)
+    )
+    own = (alarm for alarm in raised if alarm is not None and alarm.kind not in answer.handles)
+    return (*answer.method_alarms, *own)
 
 
 def _dead_class(answer: Answer) -> Alarm | None:
@@ -139,7 +142,7 @@ def _overruled(answer: Answer) -> Alarm | None:
         "overruled",
         "Unanimous votes overruled",
         f"{_SUBJECT} has another label in {overruled:,} of {unanimous:,} rows on which all votes agree "
-        f"({overruled / unanimous:.1%}). Where everybody is wrong together that is right, but it is rare.",
+        f"({percent(overruled / unanimous)}). Where everybody is wrong together that is right, but it is rare.",
         "Look at these rows before you trust the labels.",
     )
 
@@ -216,41 +219,43 @@ class Capture:
 
 
 def capture(answer: Answer) -> Capture | None:
-    """Return how evenly labels keep what the majority vote tells of the learners.
+    """Return what labels keep of the learners' information.
 
-    Over learners with at least `CAPTURE_VOTES` votes whose mutual information with the majority vote is above
-    `INFORMED`; None without any. Labels that *are* one group of learners have all of its information and little of
-    the others', which the geometric mean shows.
+    Over learners with at least `CAPTURE_VOTES` votes on rows where others vote too, whose mutual information with the
+    majority of the others is above `INFORMED`: a learner that guesses shares something with the majority vote only
+    because its own votes are in it, and labels that let it go are no worse for that. None without any such learner.
+    Labels that *are* one group of learners have all of its information and little of the others', which the
+    geometric mean shows.
     """
-    rows = _spread(answer.votes)
-    codes, label, majority = answer.votes.codes[rows], answer.codes[rows], answer.majority[rows]
-    enough = (codes != NO_VOTE).sum(axis=0) >= CAPTURE_VOTES
-    by_majority = information(codes[:, enough], majority, answer.votes.n_classes)
-    informed = by_majority > INFORMED
-    if not informed.any():
+    votes = answer.votes
+    rows = _spread(votes, at_least=2)
+    codes, label, majority = votes.codes[rows].astype(np.int64), answer.codes[rows], answer.majority[rows]
+    ranked = Ranked.of(codes) if len(rows) else None
+    learners, ratios = [], []
+    for i, own in enumerate(np.ascontiguousarray(codes.T)):
+        there = own != NO_VOTE
+        if ranked is None or int(there.sum()) < CAPTURE_VOTES:
+            continue
+        others = ranked.best(ranked.without(own))
+        if information(own[there], others[there]) > INFORMED:
+            kept, known = (information(own[there], each[there]) for each in (label, majority))
+            learners.append(votes.learners[i])
+            ratios.append((kept + _NATS_FLOOR) / (known + _NATS_FLOOR))
+    if not learners:
         return None
-    by_label = information(codes[:, enough][:, informed], label, answer.votes.n_classes)
-    ratios = (by_label + _NATS_FLOOR) / (by_majority[informed] + _NATS_FLOOR)
-    learners = [answer.votes.learners[i] for i in np.flatnonzero(enough)[informed].tolist()]
-    order = [at for at in np.argsort(-ratios, kind="stable").tolist() if ratios[at] > 1]
+    order = [at for at in np.argsort(-np.array(ratios), kind="stable").tolist() if ratios[at] > 1]
     return Capture(float(np.exp(np.log(ratios).mean())), tuple(learners[at] for at in order))
 
 
-def information(codes: Integers, label: Codes, n_classes: int) -> Floats:
-    """Return the mutual information of each column of (b, d) codes with (b,) labels, in nats, (d,).
+def information(one: Integers, other: Integers) -> float:
+    """Return the mutual information of two columns of codes (b,), in nats.
 
-    Over the rows in which a learner voted.
+    The plug-in estimate, as in `votes.information`, of one pair.
     """
-    found = np.zeros(codes.shape[1])
-    for i, votes in enumerate(codes.T):
-        there = (votes != NO_VOTE) & (label != NO_VOTE)
-        own, other = votes[there].astype(np.int64), label[there].astype(np.int64)
-        n = max(len(own), 1)
-        cells = np.unique(own * n_classes + other, return_counts=True)[1]
-        terms = (xlogy(c, c).sum() for c in (cells, np.bincount(own), np.bincount(other)))
-        joint, first, second = terms
-        found[i] = max((joint - first - second) / n + np.log(n), 0.0)
-    return found
+    one, other, n = one.astype(np.int64), other.astype(np.int64), max(len(one), 1)
+    cells = np.unique(one * (int(other.max(initial=0)) + 1) + other, return_counts=True)[1]
+    joint, first, second = (float(xlogy(c, c).sum()) for c in (cells, np.bincount(one), np.bincount(other)))
+    return max((joint - first - second) / n + float(np.log(n)), 0.0)
 
 
 def closeness(votes: Votes, codes: Codes) -> tuple[float, float]:
@@ -260,21 +265,19 @@ def closeness(votes: Votes, codes: Codes) -> tuple[float, float]:
     votes in the row and v_k of them for class k. The majority vote never agrees less than votes with one another: its
     share is the largest v_k / m. NaN without such rows.
     """
-    rows = _spread(votes)
-    cast = votes.votes_per_row[rows]
-    judged: Mask = (cast >= 2) & (codes[rows] != NO_VOTE)
-    if not judged.any():
+    rows = _spread(votes, at_least=2)
+    if not len(rows):
         return float("nan"), float("nan")
-    rows, cast = rows[judged], cast[judged].astype(np.float64)
+    cast = votes.votes_per_row[rows].astype(np.float64)
     shares = vote_shares(votes.codes[rows], votes.n_classes)  # (b, K)
     with_label = shares[np.arange(len(rows)), codes[rows]]
     together = ((shares**2).sum(axis=1) * cast - 1) / (cast - 1)
     return float(with_label.mean()), float(together.mean())
 
 
-def _spread(votes: Votes) -> Integers:
-    """Return rows with votes, evenly spread, with at most `MAX_VOTES` votes or cells."""
-    voted = np.flatnonzero(votes.votes_per_row)
+def _spread(votes: Votes, at_least: int = 1) -> NDArray[np.intp]:
+    """Return evenly spread rows with votes, of at most `MAX_VOTES` cells."""
+    voted = np.flatnonzero(votes.votes_per_row >= at_least)
     width = max(votes.n_learners, votes.n_classes)
     return np.asarray(voted[spread_rows(len(voted), max(MAX_VOTES // width, 1000))])
 

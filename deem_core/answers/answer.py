@@ -22,6 +22,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from deem_core.alarm import Alarm, Kind
 from deem_core.answers import scores
+from deem_core.answers.checks import check_posterior, check_support
 from deem_core.errors import InputError
 from deem_core.typing import Codes, Floats, Labels, Mask, Posterior
 from deem_core.votes import Votes
@@ -32,8 +33,6 @@ PART_ROWS = 1 << 18
 
 MAX_PROBABILITIES = 50
 """With more classes than this, tables leave the probabilities out unless asked for them."""
-
-_TOLERANCE = 1e-3  # of the sum of a row's probabilities
 
 
 @dataclass(frozen=True)
@@ -121,9 +120,9 @@ class Answer:
         """Check that the posterior is one of these votes."""
         object.__setattr__(self, "posterior", np.asanyarray(self.posterior))
         object.__setattr__(self, "notes", tuple(self.notes))
-        _check(self.votes, self.posterior)
+        check_posterior(self.votes, self.posterior)
         if self.support is not None:
-            _check_support(self.votes, self.support)
+            check_support(self.votes, self.support)
 
     @classmethod
     def from_parts(
@@ -315,7 +314,7 @@ class Answer:
 
         The share of the restarts that give each label.
         """
-        _check_support(self.votes, support)
+        check_support(self.votes, support)
         answer = object.__new__(type(self))
         answer.__dict__.update(self.__dict__ | {"support": support})
         return answer
@@ -429,29 +428,3 @@ class Answer:
         return (
             f"<p>{html.escape(repr(self))}</p>{notes}{self.head(10).to_frame().to_html(float_format='{:.3f}'.format)}"
         )
-
-
-def _check_support(votes: Votes, support: Floats) -> None:
-    if len(support) != votes.n_rows:
-        raise InputError(f"The support has {len(support):,} entries; the votes have {votes.n_rows:,} rows.")
-
-
-def _check(votes: Votes, posterior: Posterior) -> None:
-    """Refuse what is not a posterior of these votes.
-
-    Rows without votes are not looked at.
-    """
-    if posterior.shape != (votes.n_rows, votes.n_classes):
-        raise InputError(
-            f"The posterior has the shape {posterior.shape}; these votes need ({votes.n_rows}, {votes.n_classes}): "
-            "a row for each row and a column for each class."
-        )
-    for start in range(0, len(posterior), PART_ROWS):
-        block = posterior[start : start + PART_ROWS]
-        good = (block.min(axis=1) >= 0) & (np.abs(block.sum(axis=1) - 1) < _TOLERANCE)  # NaN is not good
-        bad = ~good & (votes.votes_per_row[start : start + PART_ROWS] > 0)
-        if bad.any():
-            raise InputError(
-                f"Row {start + int(bad.argmax()) + 1:,} of the posterior does not hold probabilities: "
-                "they must be at least 0 and sum to 1."
-            )

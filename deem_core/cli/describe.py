@@ -33,8 +33,8 @@ def add(commands: Any) -> None:
         _describe,
         "Say what is in a file of votes.",
         "Prints what was understood, changed and left out, then coverage, ties, the health of the panel (how many\n"
-        "independent votes there are, camps, rules), learners and classes; where learners know one class each, how often\n"
-        "these rules fire and contradict each other.\n\n"
+        "independent votes there are, camps, rules), learners and classes; where learners know one class each, how\n"
+        "often these rules fire and contradict each other.\n\n"
         "examples:\n"
         "  python -m deem_core describe sample_data/experts_wide.csv\n"
         "  python -m deem_core describe sample_data/crowd_long.csv --truth-file sample_data/crowd_long_truth.csv\n"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deem_core.alarm import with_alarms
 from deem_core.answers.answer import Answer
 from deem_core.answers.export import write_fused
 from deem_core.cli.options import (
@@ -27,6 +28,7 @@ from deem_core.estimators.summary import TrainingSummary
 from deem_core.estimators.verbs import load, train
 from deem_core.files import tables
 from deem_core.files.atomic import write_json
+from deem_core.files.plain import to_plain
 from deem_core.methods import dawid_skene, pools, registry
 from deem_core.methods.registry import METHODS, TRAINED
 from deem_core.readers import Reading
@@ -137,7 +139,7 @@ def _fuse(options: argparse.Namespace) -> None:
     else:
         seed = training_settings(options)["random_state"]
         aggregate = registry.aggregate(options.method, reading.votes, np.random.default_rng(seed))
-        answer = Answer(reading.votes, aggregate.posterior, notes=aggregate.notes, method=options.method)
+        answer = aggregate.answer(reading.votes, options.method)
         sentences = list(answer.notes)
         settings = {"iterations": {"value": aggregate.iterations, "reason": "the method's own stop rule"}}
         result = {"settings": settings, "restarts": [], "warnings": sentences}
@@ -227,6 +229,9 @@ def _report(answer: Answer, options: argparse.Namespace, sentences: Sequence[str
     print(f"{Path(options.file).name}: {votes.dimensions}, fused by {options.method}.")
     for sentence in sentences:
         print(sentence)
+    for alarm in answer.alarms:
+        if alarm.sentence not in sentences:
+            print(f"Alarm. {alarm.title}: {alarm.text}")
     beside, labelled = _beside(answer), ~answer.silent
     content = {
         "method": options.method,
@@ -234,6 +239,8 @@ def _report(answer: Answer, options: argparse.Namespace, sentences: Sequence[str
         "n_learners": votes.n_learners,
         "n_classes": votes.n_classes,
         **result,
+        "warnings": with_alarms(result["warnings"], answer.alarms),
+        "alarms": to_plain(answer.alarms),
         "agreement": {name: float((codes == answer.codes)[labelled].mean()) for name, codes in beside.items()},
     }
     evaluation = evaluate(answer, beside["dawid skene"])

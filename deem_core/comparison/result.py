@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import pandas as pd
 
+from deem_core.alarm import Alarm
 from deem_core.errors import InputError
 from deem_core.files.plain import from_plain, to_plain
 from deem_core.methods.registry import SUBJECTS
@@ -65,6 +66,8 @@ class MethodResult:
         Mean share of rows on which two seeds agree.
     versus : dict
         "mv" and the subjects of the comparison (`registry.SUBJECTS`) → `Difference` in accuracy.
+    alarms : tuple of Alarm
+        About the labels of the first run, without truth; those about the file are in `Comparison.alarms`.
     """
 
     name: str
@@ -89,6 +92,7 @@ class MethodResult:
     stability: float | None = None
     versus: dict[str, Difference] = field(default_factory=dict)
     first_class_accuracy: float | None = None
+    alarms: tuple[Alarm, ...] = ()
 
     @property
     def ran(self) -> bool:
@@ -170,6 +174,8 @@ class Comparison:
         The most disputed of them, at most 200.
     budget : float, optional
         Seconds that each method had.
+    alarms : tuple of Alarm
+        About the votes alone: they hold for every method.
     labels : dict
         Method → (n,) class codes of its first run, −1 for a row without votes. Empty after `from_dict`, unless
         `to_dict` was asked to keep them.
@@ -190,6 +196,7 @@ class Comparison:
     n_disputed: int
     disputed: tuple[DisputedRow, ...] = ()
     budget: float | None = None
+    alarms: tuple[Alarm, ...] = ()
     labels: dict[str, Codes] = field(default_factory=dict, compare=False)
 
     def _repr_html_(self) -> str:

@@ -14,12 +14,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from deem_core.answers.alarms import file_alarms, file_health, label_alarms
 from deem_core.comparison.gauge import Gauge
 from deem_core.comparison.result import Comparison, MethodResult
 from deem_core.comparison.scoring import evaluate, summarise
 from deem_core.control import Control, Stopped, StopWhen
 from deem_core.errors import DeemError, InputError
 from deem_core.files.plain import to_plain
+from deem_core.groups.panel import PanelHealth
 from deem_core.methods import registry
 from deem_core.methods.contract import Aggregate
 from deem_core.methods.registry import BUDGET
@@ -130,6 +132,7 @@ def compare(
         raise InputError(f"The budget is {budget} seconds; it must be more than 0.")
     experts = _expert_codes(votes, expert_classes)
     bare, control = votes.without_truth(), control or Control()
+    health = file_health(bare)
     results: list[MethodResult] = []
     labels: dict[str, Codes] = {}
     for at, item in enumerate(chosen):
@@ -141,6 +144,7 @@ def compare(
             budget=budget,
             watch=watch,
             control=control,
+            health=health,
         )
         result, answers = runner.run(bare, random_state)
         results.append(result)
@@ -150,7 +154,8 @@ def compare(
                 keep(item.name, answers[0])
         del answers  # the next method needs the memory
     results = [summarise(result, labels[result.name], bare) if result.ran else result for result in results]
-    return evaluate(votes, results, labels, experts, budget=budget, random_state=random_state)
+    found = evaluate(votes, results, labels, experts, budget=budget, random_state=random_state)
+    return replace(found, alarms=file_alarms(bare, health))
 
 
 class _Runner:
@@ -166,7 +171,9 @@ class _Runner:
         budget: float | None,
         watch: Watcher | None,
         control: Control,
+        health: PanelHealth,
     ) -> None:
+        self.health = health
         self.item, self.at, self.total, self.seeds = item, at, total, seeds
         self.budget, self.watch, self.control = np.inf if budget is None else budget, watch, control
 
@@ -191,6 +198,8 @@ class _Runner:
             if answer.cut:
                 break
         result = self._result(blank, answers, gauges, trouble)
+        if answers:
+            result = replace(result, alarms=label_alarms(answers[0].answer(votes, self.item.name), self.health))
         self._tell(len(answers), result)
         return result, answers
 

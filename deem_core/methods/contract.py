@@ -95,7 +95,7 @@ class Aggregate:
         return np.where(self.voted, self.posterior.argmax(axis=1), NO_VOTE).astype(np.int32)
 
     def answer(self, votes: Votes, method: str) -> Answer:
-        """Return the answer for the votes that the method got, under its name."""
+        """Return the answer for the votes that were fused."""
         return Answer(
             votes,
             self.posterior,

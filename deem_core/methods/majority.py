@@ -36,9 +36,8 @@ def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_C
     posterior = vote_shares(votes.codes, votes.n_classes)
     voted = votes.votes_per_row > 0
     fill_silent_rows(posterior, voted)
-    return Aggregate(
-        posterior=posterior, voted=voted, notes=_draw_notes(votes) + silence_notes(voted), handles=("little to gain",)
-    )
+    notes = _draw_notes(votes) + silence_notes(voted)
+    return Aggregate(posterior=posterior, voted=voted, notes=notes, handles=("little to gain",))
 
 
 def _draw_notes(votes: Votes) -> tuple[str, ...]:

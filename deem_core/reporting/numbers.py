@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from deem_core import __version__
+from deem_core.alarm import with_alarms
 from deem_core.comparison import Comparison, conclusion
 from deem_core.diagnostics.inspection import Inspection
 from deem_core.files.plain import to_plain
@@ -59,7 +60,7 @@ def numbers_of(material: Material) -> dict[str, Any]:
         "learning_rate": None if material.swept is None else _learning_rate(material, material.swept),
         "training": _training(material),
         "alarms": [vars(alarm) for alarm in material.alarms],
-        "warnings": plain_training["warnings"],
+        "warnings": with_alarms(plain_training["warnings"], summary.alarms),
         "restarts": plain_training["restarts"],
         "near_copies": plain_training["near_copies"],
         "groups": plain_training.get("groups"),

@@ -99,7 +99,7 @@ def write_answer(job: Job, answer: Answer, training: TrainingSummary) -> None:
     job.control.tell("Writing the results", 0.98)
     write_labels(job, answer, RESULT)
     job.control.check()
-    write_summary(job, FusionSummary(answer.summary(), training, evaluate(answer)).to_dict())
+    write_summary(job, FusionSummary(answer.summary(), training, evaluate(answer), answer.alarms).to_dict())
 
 
 def write_labels(job: Job, answer: Answer, name: str, *, probabilities: bool = True) -> None:

@@ -66,6 +66,7 @@ def _run(opened: Opened, states: Sequence[tuple[Run, State]]) -> None:
         if summary is not None:
             widgets.number_cards(_numbers(opened, summary), columns=4)
             widgets.plain_list([*summary.training.findings, *summary.training.warnings])
+            widgets.alarms(summary.alarms)
 
 
 def download(run: Run, opened: Opened, *, primary: bool = True, label: str = "Download the fused CSV") -> None:

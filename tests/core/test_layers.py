@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 ROOMS = (
     "errors",
     "control",
+    "alarm",
     "text",
     "typing",
     "votes",

@@ -35,6 +35,25 @@ def run(capsys, *arguments) -> str:
     return told.out
 
 
+def test_fuse_says_that_a_class_is_gone_on_a_file_of_one_class_rules(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    truth = rng.random(800) < 0.5
+    cells = {
+        f"rule{j}": np.where(rng.random(800) < np.where(truth == spam, rate, 0.02), "spam" if spam else "ham", None)
+        for j, (spam, rate) in enumerate([(False, 0.1)] * 8 + [(True, 0.35)] * 2)
+    }
+    pd.DataFrame({"id": range(800), **cells}).to_csv(tmp_path / "rules.csv", index=False)
+    out, result = tmp_path / "fused.csv", tmp_path / "result.json"
+    roles = [word for name in cells for word in ("--learner", name)]
+    told = run(
+        capsys, "fuse", tmp_path / "rules.csv", "--id", "id", *roles, "-o", out, "--method", "ds", "--json", result
+    )
+    content = json.loads(result.read_text())
+    assert "one-class rules" in {alarm["kind"] for alarm in content["alarms"]}
+    assert all(alarm["sentence"] in content["warnings"] for alarm in content["alarms"])
+    assert all(alarm["advice"] in told for alarm in content["alarms"] if alarm["kind"] != "silent rows")
+
+
 @pytest.mark.parametrize("method", ["deem", "irbm", "irbm_cd", "ds", "mv"])
 def test_fuse_writes_labels_and_says_what_it_did(capsys, folder, tmp_path, method):
     out, result = tmp_path / "fused.csv", tmp_path / "result.json"

@@ -262,6 +262,19 @@ def test_truth_that_nobody_votes_for_counts_as_wrong():
     assert made["mv"].recalls == [1, None, 0]
 
 
+def test_alarms_stand_with_the_method_that_raised_them_and_those_of_the_file_apart(monkeypatch, drawn):
+    votes = drawn.votes
+    turned = (votes.majority_vote.codes + 1) % 3
+    stage(monkeypatch, "astray", lambda votes, rng, *, control: answer(votes, turned))
+    made = compare(votes, ["mv", "astray"])
+    assert made["mv"].alarms == ()
+    assert {alarm.kind for alarm in made["astray"].alarms} >= {"far from the votes", "overruled"}
+    assert made.alarms == ()
+    assert Comparison.from_dict(json.loads(json.dumps(made.to_dict())))["astray"].alarms == made["astray"].alarms
+    silent = Votes(np.vstack([votes.codes, np.full((1, 12), -1)]), votes.classes, votes.learners)
+    assert [alarm.kind for alarm in compare(silent, ["mv"]).alarms] == ["silent rows"]
+
+
 # ---------------------------------------------------------------------- without truth
 
 

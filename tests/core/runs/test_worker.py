@@ -15,9 +15,10 @@ import psutil
 import pyarrow.parquet as pq
 import pytest
 
-from deem_core import DEEM
+from deem_core import DEEM, Answer, describe
 from deem_core.answers import StoredAnswer
 from deem_core.errors import InputError
+from deem_core.files.plain import to_plain
 from deem_core.methods import registry
 from deem_core.runs import Run, State, Workspace, worker
 from deem_core.runs.process import Worker
@@ -59,11 +60,13 @@ def test_a_train_run_leaves_model_result_and_summary(workspace):
     assert table.column_names[6:] == ["restarts_agreeing", "p_0", "p_1", "p_2"]
     assert table["fused"].to_pylist() == expected.argmax(axis=1).tolist()
     np.testing.assert_allclose(table["p_1"].to_numpy(), expected[:, 1], rtol=1e-6)
-    assert table["majority"].to_pylist() == votes.majority_vote.codes.tolist()
+    majority = Answer(votes, expected).majority
+    assert table["majority"].to_pylist() == majority.tolist()
     summary = run.summary()
     assert (summary["method"], summary["n_rows"], summary["n_classes"]) == ("deem", 400, 3)
-    assert summary["evaluation"]["majority_vote_accuracy"] == (votes.majority_vote.codes == votes.truth).mean()
-    assert summary["changed"] == (expected.argmax(axis=1) != votes.majority_vote.codes).sum()
+    assert summary["evaluation"]["majority_vote_accuracy"] == describe(votes).majority_accuracy
+    assert summary["changed"] == (expected.argmax(axis=1) != majority).sum()
+    assert summary["alarms"] == to_plain(Answer(votes, expected).alarms)
     told = [line for line in run.progress()[0] if line["type"] == "record"]
     for training in range(2 if summary["hedged"] else 1):  # one restart each
         own = [line for line in told if line["training"] == training]
