@@ -3,16 +3,17 @@
 A latent tree (`deem_core.groups.latent_tree.GroupedModel`) written as parameters of the paper's model. With y the
 label, z_g the latent of group g and p_g(z) = Σ_y A_g[z, y] π_y, the first layer works out each group's latent,
 
-    unit j of group g:    z_j[m] = ½ ( log p_g(m) + Σ_{i in g} log B_i[x_i, m] )     (all units of a group alike)
-    unit i of no group:   z_i[m] = [m = x_i]                                         (the vote itself)
+    unit j of group g:    z_j[m] = log p_g(m) + Σ_{i in g} log B_i[x_i, m]     (all units of a group alike)
+    unit i of no group:   z_i[m] = [m = x_i]                                   (the vote itself)
 
 further layers are the identity, and the iRBM weighs latents and votes,
 
     U_j[z, y] = log A_g[z, y] / |g|,    U_i[l, y] = log B_i[l, y],    b[y] = log π_y
 
-Half a logit is where sparsemax and softmax have the same slope, so that v_j is nearly the latent's posterior given the
-votes of its group. It is one-hot wherever the best latent is at least e² times as probable as the next, and there
-p(h | v) is the tree's posterior given the most probable latents, ∝ π_y Π_g A_g[ẑ_g, y] Π_i B_i[x_i, y].
+Sparsemax makes unit j one-hot, the most probable latent ẑ_g, wherever that one is at least e times as probable as the
+next; there p(h | v) is the tree's posterior given the most probable latents, ∝ π_y Π_g A_g[ẑ_g, y] Π_i B_i[x_i, y].
+Elsewhere v_j shares itself among the best latents, and Σ_z v_j[z] log A_g[z, y] takes the place of log A_g[ẑ_g, y].
+(Softer logits begin nearer to the tree's own posterior, but training leaves them sooner.)
 """
 
 from __future__ import annotations
@@ -31,9 +32,6 @@ from deem_core.votes.alignment import apply_map
 
 SMALLEST = 1e-12
 """Probabilities below this are lifted to it: a class that EM has emptied would have a weight of minus infinity."""
-
-SLOPE = 0.5
-"""Factor on a group's logits under sparsemax; see above."""
 
 SHARP = 20.0
 """Diagonal of identity layers under softmax, which makes a vote a vote again to one part in 1e8."""
@@ -83,9 +81,9 @@ def group_parameters(tree: GroupedModel, n_layers: int, *, activation: str = "sp
     if tree.label != ROOT or tree.class_map is not None:
         raise ValueError("the label is not the root of the tree; rooted() brings it there")
     irbm = _irbm(tree, _log(tree.B) if n_layers else _log(tree.confusion_given_root()), layered=bool(n_layers))
-    corner, slope = (1.0, SLOPE) if activation == "sparsemax" else (SHARP, 1.0)
+    corner = 1.0 if activation == "sparsemax" else SHARP
     units = tree.n_learners * tree.n_classes
-    layers = [_latent_layer(tree, corner, slope), *[(corner * np.eye(units), np.zeros(units))] * (n_layers - 1)][:n_layers]
+    layers = [_latent_layer(tree, corner), *[(corner * np.eye(units), np.zeros(units))] * (n_layers - 1)][:n_layers]
     return replace(
         irbm,
         layer_weights=tuple(_tensor(weight) for weight, _ in layers),
@@ -132,7 +130,7 @@ def _irbm(tree: GroupedModel, scores: Floats, *, layered: bool) -> Model:
     return Model(_tensor(weights), _tensor((own - own[:, :1]).ravel()), _tensor(hidden - hidden[0]))
 
 
-def _latent_layer(tree: GroupedModel, corner: float, slope: float) -> tuple[Floats, Floats]:
+def _latent_layer(tree: GroupedModel, corner: float) -> tuple[Floats, Floats]:
     """Return weights (d·K, d·K) and biases (d·K,) of the layer that finds each group's latent."""
     d, K = tree.n_learners, tree.n_classes
     weight, bias = np.zeros((d, K, d, K)), np.zeros((d, K))
@@ -141,8 +139,8 @@ def _latent_layer(tree: GroupedModel, corner: float, slope: float) -> tuple[Floa
     for group, between in zip(tree.groups, tree.A, strict=True):
         votes, prior = _centred(_log(tree.B[list(group)])), _centred(_log(between @ tree.pi))
         for j in group:
-            weight[list(group), :, j] = slope * votes
-            bias[j] = slope * prior
+            weight[list(group), :, j] = votes
+            bias[j] = prior
     return weight.reshape(d * K, d * K), bias.ravel()
 
 

@@ -102,9 +102,7 @@ class Trainer:
         n_layers = _known(config.n_layers)
         if tree is None:
             scale = _known(config.init_scale)
-            model = initialise(
-                n_learners, n_classes, n_layers, generators, scale=scale, activation=config.activation
-            )
+            model = initialise(n_learners, n_classes, n_layers, generators, scale=scale, activation=config.activation)
         else:
             model = initialise_from_groups(tree, n_layers, generators, activation=config.activation)
         self.model = model.with_parameters([tensor.requires_grad_() for tensor in model.parameters()])
