@@ -17,13 +17,13 @@ import numpy as np
 
 from deem_core.control import NO_CONTROL, Control
 from deem_core.groups.em import fit
-from deem_core.groups.latent_tree import GroupedModel, Table
+from deem_core.groups.latent_tree import GroupedModel, Groups, Table
 from deem_core.typing import Codes, Floats, Integers
 from deem_core.votes.arrays import NO_VOTE, sparse_one_hot, spread_rows
 
 TEST_ROWS = 15_000
 """Rows of the test, at most."""
-DRAWS = 5
+DRAWS = 8
 """Tables drawn from the model."""
 MIN_COMMON_ROWS = 50
 """A pair with fewer common rows is not looked at."""
@@ -58,9 +58,11 @@ class Goodness:
     Attributes
     ----------
     excess : float, optional
-        Between branches; None where nothing can be tested.
+        Between branches; None where learners of different branches do not depend on each other.
     within_excess : float, optional
-        Inside groups of three or more.
+        Inside groups of three or more; None without such a group.
+    noise, within_noise : float
+        Standard deviation of the drawn tables' shares, 0 where they are not known.
     observed : Unexplained
     drawn : tuple of Unexplained
         Of tables drawn from the model and fitted anew.
@@ -70,6 +72,8 @@ class Goodness:
 
     excess: float | None
     within_excess: float | None
+    noise: float
+    within_noise: float
     observed: Unexplained
     drawn: tuple[Unexplained, ...]
     n_rows: int
@@ -83,16 +87,22 @@ def testable(codes: Integers) -> bool:
 
 
 def goodness(
-    codes: Integers, model: GroupedModel, rng: np.random.Generator, *, draws: int = DRAWS, control: Control = NO_CONTROL
+    codes: Integers,
+    n_classes: int,
+    groups: Groups,
+    rng: np.random.Generator,
+    *,
+    draws: int = DRAWS,
+    control: Control = NO_CONTROL,
 ) -> Goodness:
-    """Test whether the tree with the groups of ``model`` explains the votes.
+    """Test whether the tree with these groups explains the votes.
 
     Parameters
     ----------
     codes : (n, d) int
         At most `TEST_ROWS` of them are used, evenly spread, and the tree is fitted to these.
-    model : GroupedModel
-        Says which groups; its parameters were fitted to more rows, perhaps, and are not used.
+    n_classes : int
+    groups : tuple of tuples of int
     rng : Generator
         Draws the tables; votes that are missing in the data are missing there.
     draws : int
@@ -101,20 +111,23 @@ def goodness(
     """
     codes = codes[(codes != NO_VOTE).any(axis=1)]
     codes = codes[spread_rows(len(codes), TEST_ROWS)]
-    K, groups = model.n_classes, model.groups
-    pairs = _Pairs.of(codes, model)
+    pairs = _Pairs.of(codes, groups)
     control.check()
-    table = Table.of(codes, K)
+    table = Table.of(codes, n_classes)
     own = fit(table, groups, control=control).model
     observed = pairs.unexplained(table, own)
     drawn = []
     for _ in range(draws):
         control.check()
-        table = Table.of(draw(own, codes, rng), K)
+        table = Table.of(draw(own, codes, rng), n_classes)
         drawn.append(pairs.unexplained(table, fit(table, groups, control=control).model))
+    between = _Excess.of(observed.between, [each.between for each in drawn])
+    within = _Excess.of(observed.within, [each.within for each in drawn])
     return Goodness(
-        excess=_excess(observed.between, [each.between for each in drawn]),
-        within_excess=_excess(observed.within, [each.within for each in drawn]),
+        excess=between.value,
+        within_excess=within.value,
+        noise=between.noise,
+        within_noise=within.noise,
         observed=observed,
         drawn=tuple(drawn),
         n_rows=len(codes),
@@ -125,10 +138,11 @@ def draw(model: GroupedModel, codes: Integers, rng: np.random.Generator) -> Code
     """Return votes drawn from the model, (n, d), missing where ``codes`` are."""
     n = len(codes)
     votes = np.empty(codes.shape, np.int32)
-    label = rng.choice(model.n_classes, n, p=model.pi / model.pi.sum())
-    state_above = {i: label for i in model.singles}
+    label = rng.choice(model.n_classes, n, p=model.pi / model.pi.sum()).astype(np.int32)
+    state_above = dict.fromkeys(model.singles, label)
     for group, between in zip(model.groups, model.A, strict=True):
-        state_above.update(dict.fromkeys(group, _draw_states(between, label, rng)))
+        latent = _draw_states(between, label, rng)
+        state_above |= dict.fromkeys(group, latent)
     for i, state in state_above.items():
         votes[:, i] = _draw_states(model.B[i], state, rng)
     votes[codes == NO_VOTE] = NO_VOTE
@@ -151,13 +165,13 @@ class _Pairs:
     within: tuple[Pair, ...]
 
     @classmethod
-    def of(cls, codes: Integers, model: GroupedModel) -> _Pairs:
+    def of(cls, codes: Integers, groups: Groups) -> _Pairs:
         cast = (codes != NO_VOTE).astype(np.float32)
         common = cast.T @ cast
-        group_of = {i: g for g, group in enumerate(model.groups) for i in group}
+        group_of = {i: g for g, group in enumerate(groups) for i in group}
         known = [pair for pair in combinations(range(codes.shape[1]), 2) if common[pair] >= MIN_COMMON_ROWS]
         same = {pair: pair[0] in group_of and group_of.get(pair[0]) == group_of.get(pair[1]) for pair in known}
-        large = [pair for pair in known if same[pair] and len(model.groups[group_of[pair[0]]]) >= 3]
+        large = [pair for pair in known if same[pair] and len(groups[group_of[pair[0]]]) >= 3]
         return cls(_some([pair for pair in known if not same[pair]]), _some(large))
 
     def unexplained(self, table: Table, model: GroupedModel) -> Unexplained:
@@ -200,6 +214,16 @@ def _some(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
     return tuple(pairs[at] for at in spread_rows(len(pairs), MAX_PAIRS).tolist())
 
 
-def _excess(observed: float | None, drawn: Sequence[float | None]) -> float | None:
-    known = [value for value in drawn if value is not None]
-    return None if observed is None or not known else observed - sum(known) / len(known)
+@dataclass(frozen=True)
+class _Excess:
+    """An observed share less the mean of drawn ones, and their spread."""
+
+    value: float | None
+    noise: float
+
+    @classmethod
+    def of(cls, observed: float | None, drawn: Sequence[float | None]) -> _Excess:
+        known = np.array([value for value in drawn if value is not None])
+        if observed is None or not len(known):
+            return cls(None, 0.0)
+        return cls(observed - float(known.mean()), float(known.std(ddof=1)) if len(known) > 1 else 0.0)

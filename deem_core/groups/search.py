@@ -19,6 +19,7 @@ from scipy.spatial.distance import squareform
 
 from deem_core.control import NO_CONTROL, Control
 from deem_core.groups.em import fit
+from deem_core.groups.goodness import goodness
 from deem_core.groups.kappa import conditional_kappa
 from deem_core.groups.latent_tree import Groups, Table
 from deem_core.typing import Floats
@@ -28,16 +29,20 @@ MIN_LEARNERS, MAX_LEARNERS = 6, 40
 """Learners among which groups are looked for: fewer leave no three branches with a group, more take too long."""
 MIN_BRANCHES = 3
 """Branches at the label; with two, which of them is right cannot be told."""
-SEARCH_ROWS = 5_000
-"""Rows on which partitions are compared."""
+SEARCH_ROWS, SEARCH_VOTES = 5_000, 75_000
+"""Rows on which partitions are compared, and votes in them, at most."""
 SEARCH_ROUNDS = 25
 """Rounds of EM for each partition."""
 MARGIN = 10.0
 """Nats that a change of the partition must gain."""
 PAIRS = 4
 """Pairs of single learners, those of largest κ, that are tried as a new group."""
-MAX_MOVES = 40
-"""Changes of the partition, at most."""
+MAX_PARTITIONS = 300
+"""Partitions that are compared, at most, but for the last round of changes."""
+CLIMBED = 15
+"""Learners up to which changes are always tried; beyond, a first test must leave hope."""
+HOPELESS = 0.06
+"""Excess of the dendrogram's best partition that no change was ever seen to mend."""
 
 
 @dataclass(frozen=True)
@@ -92,17 +97,25 @@ def find_groups(votes: Votes, rng: np.random.Generator, *, control: Control = NO
     """
     kappa = conditional_kappa(votes, rng)
     rows = np.flatnonzero(votes.votes_per_row > 0)
-    if len(rows) > SEARCH_ROWS:
-        rows = np.sort(rng.choice(rows, SEARCH_ROWS, replace=False))
+    most = min(SEARCH_ROWS, SEARCH_VOTES // votes.n_learners)
+    if len(rows) > most:
+        rows = np.sort(rng.choice(rows, most, replace=False))
     scores = Scores(Table.of(votes.codes[rows], votes.n_classes), control)
     best = max(dendrogram(kappa), key=scores)
-    for _ in range(MAX_MOVES):
+    while len(scores.known) < MAX_PARTITIONS and (votes.n_learners <= CLIMBED or _hopeful(scores.table, best, rng)):
         candidate = max(changes(best, kappa), key=scores, default=best)
         if scores(candidate) <= scores(best) + MARGIN:
             break
         best = candidate
     ranked = sorted(scores.known.items(), key=lambda item: -item[1])
     return GroupSearch(Placement(best, scores(best)), tuple(Placement(*item) for item in ranked), kappa)
+
+
+def _hopeful(table: Table, groups: Groups, rng: np.random.Generator) -> bool:
+    """Return whether changes of this partition may still lead to a model that fits."""
+    codes = np.repeat(table.codes, table.counts.astype(np.intp), axis=0)
+    test = goodness(codes, table.n_classes, groups, rng, draws=2)
+    return test.excess is None or test.excess <= HOPELESS
 
 
 class Scores:
@@ -133,7 +146,7 @@ def dendrogram(kappa: Floats) -> Iterator[Groups]:
     d = len(kappa)
     distance = np.maximum(1 - kappa, 0)
     np.fill_diagonal(distance, 0)
-    clusters = {i: (i,) for i in range(d)}
+    clusters: dict[int, tuple[int, ...]] = {i: (i,) for i in range(d)}
     yield ()
     for step, (left, right, *_) in enumerate(linkage(squareform(distance, checks=False), "average")):
         clusters[d + step] = clusters.pop(int(left)) + clusters.pop(int(right))

@@ -130,6 +130,16 @@ _ENTRIES = (
         limit="Needs n·K·M + d·K²·M cells (M = 10 subtypes): refused above 100,000,000 cells, which take 2.4 GB.",
     ),
     Entry(
+        name="gds",
+        title="Grouped Dawid-Skene",
+        description="Groups of learners that err together share a hidden vote; found by BIC, fitted exactly by EM.",
+        paper="Dawid and Skene, 1979, on a latent tree as in Jaffe et al., 2016; groups and test of fit are ours",
+        function="deem_core.methods.grouped_dawid_skene:aggregate",
+        stochastic=True,
+        whole=True,
+        limit="Needs at least three learners and at most 100 classes; looks for groups among 6 to 40 learners.",
+    ),
+    Entry(
         name="la1",
         title="LA, one pass",
         description="A stream of rows, each labelled by the abilities so far.",
