@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from deem_core.control import NO_CONTROL, Control, Saved
-from deem_core.groups.grouping import Grouping, explain
+from deem_core.groups.grouping import Grouping, explain, group_words
 from deem_core.groups.latent_tree import GroupedModel
 from deem_core.model.config import Settings, Shape, TrainConfig, resolve
 from deem_core.model.energy import posterior
@@ -163,38 +163,44 @@ def choose_start(
     """Choose where training starts.
 
     "auto" takes the groups where the latent tree fits the votes and the model can hold it; "groups" takes them where
-    there are any, whether they fit or not.
+    there is a tree at all, with a warning if it does not fit.
     """
     if config.start == "majority":
         return Start("majority", "given")
     control.tell(STEP, 0.0)
-    grouping = explain(votes, rng, control=control)
-    asked = config.start == "groups"
-    obstacle = _obstacle(grouping, votes, config, asked)
+    grouping = explain(votes.without_truth(), rng, control=control)
+    if grouping.model is None:
+        obstacle = grouping.reason
+    elif config.start == "groups":
+        obstacle = ""
+    else:
+        obstacle = _obstacle(grouping, grouping.model, votes, config)
     if obstacle or grouping.model is None:
-        return Start("majority", obstacle, warning=f"Training could not start from groups. {obstacle}" if asked else "")
-    warning = "" if grouping.fits else f"Training started from the groups, as asked. {grouping.reason}"
-    return Start("groups", f"given. {grouping.reason}" if asked else grouping.reason, rooted(grouping.model), warning)
+        warning = f"Training could not start from groups of learners. {obstacle}" if config.start == "groups" else ""
+        return Start("majority", f"Groups of learners were looked at first. {obstacle}", warning=warning)
+    found = f"{group_words(grouping.groups, votes.learners)} {grouping.reason}"
+    warning = "" if grouping.fits else f"Training started from groups of learners, as asked. {found}"
+    return Start("groups", found, rooted(grouping.model), warning)
 
 
-def _obstacle(grouping: Grouping, votes: Votes, config: TrainConfig, asked: bool) -> str:
-    """Return why training cannot start from the groups; empty if it can."""
-    if grouping.model is None or not (grouping.fits or asked):
-        return grouping.reason
-    tree = rooted(grouping.model)
+def _obstacle(grouping: Grouping, model: GroupedModel, votes: Votes, config: TrainConfig) -> str:
+    """Return why training does not start from the groups by itself; empty if it does."""
+    if not grouping.fits or grouping.search_note:
+        return grouping.search_note or grouping.reason
+    tree = rooted(model)
     settings = Start("groups", "", tree).settings(replace(config, learning_rate=None), votes).config
-    if tree.groups and not settings.n_layers and not asked:
-        return f"{grouping.reason} But the model has no layer that could hold them."
+    if tree.groups and not settings.n_layers:
+        return f"{grouping.reason} But without a layer the model cannot hold the groups."
     codes = votes.codes[votes.votes_per_row > 0]
     codes = codes[spread_rows(len(codes), CHECKED_ROWS)]
-    same = _agreement(grouping.model, tree, codes, settings)
-    if same < AGREEMENT and not asked:
-        return f"{grouping.reason} But the energy model could say the same on {same:.0%} of the rows only."
+    same = _agreement(model, tree, codes, settings)
+    if same < AGREEMENT:
+        return f"{grouping.reason} But started from there DEEM says the same on {same:.0%} of the rows only."
     return ""
 
 
 def _agreement(model: GroupedModel, tree: GroupedModel, codes: Integers, config: TrainConfig) -> float:
-    """Return the share of rows that the started model labels as the tree does."""
+    """Return the share of rows that the started model labels as the grouped model does."""
     started = group_parameters(tree, int(config.n_layers or 0), activation=config.activation)
     with torch.no_grad():
         labels = posterior(started, torch.as_tensor(codes, dtype=torch.int64)[None])[0].argmax(-1).numpy()
