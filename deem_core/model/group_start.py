@@ -4,16 +4,18 @@ A latent tree (`deem_core.groups.latent_tree.GroupedModel`) written as parameter
 label, z_g the latent of group g and p_g(z) = Σ_y A_g[z, y] π_y, the first layer works out each group's latent,
 
     unit j of group g:    z_j[m] = log p_g(m) + Σ_{i in g} log B_i[x_i, m]     (all units of a group alike)
-    unit i of no group:   z_i[m] = [m = x_i]                                   (the vote itself)
+    unit i of no group:   z_i[m] = 2 [m = x_i]                                 (the vote itself)
 
-further layers are the identity, and the iRBM weighs latents and votes,
+further layers are twice the identity, and the iRBM weighs latents and votes,
 
     U_j[z, y] = log A_g[z, y] / |g|,    U_i[l, y] = log B_i[l, y],    b[y] = log π_y
 
 Sparsemax makes unit j one-hot, the most probable latent ẑ_g, wherever that one is at least e times as probable as the
 next; there p(h | v) is the tree's posterior given the most probable latents, ∝ π_y Π_g A_g[ẑ_g, y] Π_i B_i[x_i, y].
 Elsewhere v_j shares itself among the best latents, and Σ_z v_j[z] log A_g[z, y] takes the place of log A_g[ẑ_g, y].
-(Softer logits begin nearer to the tree's own posterior, but training leaves them sooner.)
+Twice the identity leaves a vote a vote when noise and training move the weights; on the edge, with the identity
+itself, training softens votes and leaves the start. (Softer logits of the groups begin nearer to the tree's own
+posterior, but training leaves them sooner, too.)
 """
 
 from __future__ import annotations
@@ -33,8 +35,8 @@ from deem_core.votes.alignment import apply_map
 SMALLEST = 1e-12
 """Probabilities below this are lifted to it: a class that EM has emptied would have a weight of minus infinity."""
 
-SHARP = 20.0
-"""Diagonal of identity layers under softmax, which makes a vote a vote again to one part in 1e8."""
+DIAGONAL = {"sparsemax": 2.0, "softmax": 20.0}
+"""Weight of a vote for itself; under softmax so large that it stays a vote to one part in 1e8."""
 
 
 def initialise_from_groups(
@@ -81,9 +83,8 @@ def group_parameters(tree: GroupedModel, n_layers: int, *, activation: str = "sp
     if tree.label != ROOT or tree.class_map is not None:
         raise ValueError("the label is not the root of the tree; rooted() brings it there")
     irbm = _irbm(tree, _log(tree.B) if n_layers else _log(tree.confusion_given_root()), layered=bool(n_layers))
-    corner = 1.0 if activation == "sparsemax" else SHARP
-    units = tree.n_learners * tree.n_classes
-    layers = [_latent_layer(tree, corner), *[(corner * np.eye(units), np.zeros(units))] * (n_layers - 1)][:n_layers]
+    diagonal, units = DIAGONAL[activation], tree.n_learners * tree.n_classes
+    layers = [_latent_layer(tree, diagonal), *[(diagonal * np.eye(units), np.zeros(units))] * (n_layers - 1)][:n_layers]
     return replace(
         irbm,
         layer_weights=tuple(_tensor(weight) for weight, _ in layers),
@@ -130,12 +131,12 @@ def _irbm(tree: GroupedModel, scores: Floats, *, layered: bool) -> Model:
     return Model(_tensor(weights), _tensor((own - own[:, :1]).ravel()), _tensor(hidden - hidden[0]))
 
 
-def _latent_layer(tree: GroupedModel, corner: float) -> tuple[Floats, Floats]:
+def _latent_layer(tree: GroupedModel, diagonal: float) -> tuple[Floats, Floats]:
     """Return weights (d·K, d·K) and biases (d·K,) of the layer that finds each group's latent."""
     d, K = tree.n_learners, tree.n_classes
     weight, bias = np.zeros((d, K, d, K)), np.zeros((d, K))
     for i in tree.singles:
-        weight[i, :, i] = corner * np.eye(K)
+        weight[i, :, i] = diagonal * np.eye(K)
     for group, between in zip(tree.groups, tree.A, strict=True):
         votes, prior = _centred(_log(tree.B[list(group)])), _centred(_log(between @ tree.pi))
         for j in group:
