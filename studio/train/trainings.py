@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from deem_core import Alarm, comparison
 from deem_core.answers import StoredAnswer
-from deem_core.model import Record
+from deem_core.model import AUTO, Record
 from deem_core.runs import FusionSummary, Run
 from deem_core.training.alarms import alarms
 from deem_core.typing import Floats
@@ -140,6 +140,8 @@ def title_of(config: Mapping[str, Any]) -> str:
         parts.append("rate by sweep")
     if config.get("n_layers") is not None:
         parts.append(text.count(config["n_layers"], "layer"))
+    if config.get("start", AUTO) != AUTO:
+        parts.append(f"start: {config['start']}")
     if config.get("near_copies", "guard") != "guard":
         parts.append(f"near-copies: {config['near_copies']}")
     return " · ".join(parts)
