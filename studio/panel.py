@@ -13,7 +13,6 @@ from studio.text import listing, percent, plain
 
 QUICK_VOTES, QUICK_CLASSES, QUICK_LEARNERS = 60_000, 20, 60
 """Votes, classes and learners up to which the numbers are there in a blink, so that nobody has to wait for them."""
-HELP = "What the votes alone tell of the panel. Only the figure with a lock uses the truth."
 MOST_NAMES = 30
 """Names of a camp that are listed."""
 
@@ -24,7 +23,11 @@ def card(opened: Opened) -> None:
     Large files are looked at in the background, and the card fills in when that is done.
     """
     with st.container(border=True, key="panel_health"):
-        st.subheader("Panel health", anchor=False, help=HELP)
+        st.subheader(
+            "Panel health",
+            anchor=False,
+            help="What the votes alone tell of the panel. Only the figure with a lock uses the truth.",
+        )
         if _quick(opened):
             _content(opened.panel)
             return

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from deem_core.diagnostics.disentanglement import Dependence, dependence
     from deem_core.diagnostics.evaluation import Evaluation, evaluate
     from deem_core.diagnostics.experts import Expert
+    from deem_core.diagnostics.groups import GroupTree, group_tree
     from deem_core.diagnostics.influence import CLASS_ROWS, Importance, importance
     from deem_core.diagnostics.inspection import Inspection, inspect
     from deem_core.diagnostics.layer_dependence import DependentPair
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         estimated_reliability,
         real_reliability,
     )
+    from deem_core.diagnostics.rules import Rule, RuleTable, find_rules, rule_table
     from deem_core.diagnostics.unanimity import Overruled, overruled_rows
     from deem_core.groups.panel import PanelHealth, panel_health
 
@@ -48,6 +50,7 @@ __all__ = [
     "Evaluation",
     "Expert",
     "Finding",
+    "GroupTree",
     "Importance",
     "Inspection",
     "Overruled",
@@ -55,6 +58,8 @@ __all__ = [
     "Queue",
     "Recovery",
     "Reliability",
+    "Rule",
+    "RuleTable",
     "Temperature",
     "Why",
     "checkup",
@@ -64,7 +69,9 @@ __all__ = [
     "estimated_reliability",
     "evaluate",
     "exact_confusion",
+    "find_rules",
     "fit_temperature",
+    "group_tree",
     "importance",
     "inspect",
     "overruled_rows",
@@ -75,6 +82,7 @@ __all__ = [
     "reliability_curve",
     "restart_support",
     "review_queue",
+    "rule_table",
     "selective_accuracy",
     "true_effective_votes",
     "why",
@@ -90,12 +98,16 @@ _HOMES = {
     "DependentPair": "deem_core.diagnostics.layer_dependence",
     "Evaluation": "deem_core.diagnostics.evaluation",
     "Expert": "deem_core.diagnostics.experts",
+    "GroupTree": "deem_core.diagnostics.groups",
+    "group_tree": "deem_core.diagnostics.groups",
     "Importance": "deem_core.diagnostics.influence",
     "Inspection": "deem_core.diagnostics.inspection",
     "Overruled": "deem_core.diagnostics.unanimity",
     "PanelHealth": "deem_core.groups.panel",
     "Recovery": "deem_core.diagnostics.confusion",
     "Reliability": "deem_core.diagnostics.reliability",
+    "Rule": "deem_core.diagnostics.rules",
+    "RuleTable": "deem_core.diagnostics.rules",
     "Temperature": "deem_core.diagnostics.calibration",
     "Why": "deem_core.diagnostics.reasons",
     "correlation": "deem_core.diagnostics.reliability",
@@ -104,7 +116,9 @@ _HOMES = {
     "estimated_reliability": "deem_core.diagnostics.reliability",
     "evaluate": "deem_core.diagnostics.evaluation",
     "exact_confusion": "deem_core.diagnostics.confusion",
+    "find_rules": "deem_core.diagnostics.rules",
     "fit_temperature": "deem_core.diagnostics.calibration",
+    "rule_table": "deem_core.diagnostics.rules",
     "importance": "deem_core.diagnostics.influence",
     "inspect": "deem_core.diagnostics.inspection",
     "overruled_rows": "deem_core.diagnostics.unanimity",

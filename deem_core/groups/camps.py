@@ -177,7 +177,8 @@ def _cohesion(kappa: Floats, side: Mask) -> tuple[float, float]:
             continue
         _, vector = _unexplained(own, common_ability(own))
         half = vector > 0 if 0 < int((vector > 0).sum()) < len(part) else vector > vector.mean()
-        inside.append(float(own[np.ix_(half, ~half)].mean()))
+        cut = own[np.ix_(half, ~half)]
+        inside.append(float((cut if cut.size else own).mean()))  # nothing to cut where all agree alike
     return min(inside), float(kappa[np.ix_(side, ~side)].mean())
 
 

@@ -103,6 +103,10 @@ class Ranked:
         best: NDArray[np.int64] = self.unit - 1 - (scores.max(axis=0) & (self.unit - 1))
         return best
 
+    def without(self, own: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the scores, (top, b), after one learner's votes (b,) are removed."""
+        return np.asarray(self.scores - self.unit * (self.classes == own))
+
     def decided(self, scores: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return the rows where one class leads alone, (b,), by (4, b) scores."""
         lead = np.partition(scores // self.unit, -2, axis=0)

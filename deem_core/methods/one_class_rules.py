@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from deem_core.alarm import Kind
 from deem_core.control import NO_CONTROL, Control
 from deem_core.errors import InputError
 from deem_core.groups.one_class import RULES_SHARE, one_class_learners
@@ -75,7 +76,8 @@ def fuse_rules(votes: Votes, *, precision: float = PRECISION) -> Aggregate:
         normalise_logs(scores)
         posterior[rows] = scores
     fill_silent_rows(posterior, voted, pi)
-    return Aggregate(posterior=posterior, voted=voted, pi=pi, notes=silence_notes(voted))
+    handles: tuple[Kind, ...] = ("one-class rules",)
+    return Aggregate(posterior=posterior, voted=voted, pi=pi, notes=silence_notes(voted), handles=handles)
 
 
 def mean_vote_shares(votes: Votes) -> Floats:

@@ -16,7 +16,15 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from deem_core import describe
-from deem_core.diagnostics import Finding, PanelHealth, checkup, panel_health, true_effective_votes
+from deem_core.diagnostics import (
+    Finding,
+    PanelHealth,
+    RuleTable,
+    checkup,
+    find_rules,
+    panel_health,
+    true_effective_votes,
+)
 from deem_core.readers import Note, Reading
 from deem_core.runs import Dataset
 from deem_core.votes import NO_VOTE, Facts, PairAgreement, RowAgreement, pair_agreement, row_agreement
@@ -70,6 +78,14 @@ class Opened:
     def rows_agreeing(self) -> RowAgreement:
         """How many learners agree in each row."""
         return row_agreement(self.reading.votes)
+
+    @cached_property
+    def rules(self) -> RuleTable | None:
+        """How often labelling rules fire and contradict each other.
+
+        None where learners are no rules that know one class each.
+        """
+        return find_rules(self.reading.votes)
 
     @cached_property
     def mark(self) -> str:

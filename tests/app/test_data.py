@@ -46,7 +46,7 @@ def test_without_data_the_page_asks_for_a_file(data):
     expect_calm(data)
     assert data.title[0].value == "Data"
     assert len(data.get("file_uploader")) == 1
-    assert len([each for each in data.button if each.key.startswith(state.OPEN_SAMPLE)]) == 4
+    assert len([each for each in data.button if each.key.startswith(state.OPEN_SAMPLE)]) == 5
     assert not data.metric
 
 
@@ -425,3 +425,26 @@ def test_a_dataset_deleted_meanwhile_leaves_a_page_that_can_go_on(loaded, worksp
     expect_calm(loaded)
     assert "was deleted" in loaded.info[0].value
     assert len(loaded.get("file_uploader")) == 1
+
+
+# ------------------------------------------------------------------ labelling rules
+
+
+RULES = "id,a,b,c\n" + "".join(
+    f"r{i},{'SPAM' if i % 3 == 0 else ''},{'SPAM' if i % 4 == 0 else ''},{'HAM' if i % 5 == 0 else ''}\n"
+    for i in range(120)
+)
+"""Rules that know one class each; half of the rows have no vote."""
+
+
+def test_labelling_rules_are_shown_with_their_table(data):
+    upload(data, "rules.csv", RULES.encode())
+    expect_calm(data)
+    assert data.tabs[0].label == "Rules"
+    table = next(each.value for each in data.dataframe if "conflict" in each.value.columns)
+    assert table["votes_for"].tolist() == ["SPAM", "SPAM", "HAM"]
+    assert table["coverage"].tolist() == pytest.approx([1 / 3, 1 / 4, 1 / 5])
+
+
+def test_other_files_have_no_tab_of_rules(loaded):
+    assert "Rules" not in [tab.label for tab in loaded.tabs]

@@ -2,6 +2,7 @@
 
 from deem_core.figures.pictures.answer import class_shares, confidence, evaluation, label_changes, review_threshold
 from deem_core.figures.pictures.dependence import correlation, dependence, dependence_over_layers
+from deem_core.figures.pictures.groups import group_opinion, group_tree, learner_in_group
 from deem_core.figures.pictures.learners import (
     calibration,
     confusion,
@@ -17,7 +18,14 @@ from deem_core.figures.pictures.learners import (
 from deem_core.figures.pictures.methods import agreement_with_most, class_differences, method_accuracy, method_agreement
 from deem_core.figures.pictures.panel import class_coverage, shared_mistakes
 from deem_core.figures.pictures.training import energies, sampler_health, shapes, shares_over_time, sweep_energies
-from deem_core.figures.pictures.votes import coverage, learner_accuracy, pair_agreement, row_agreement, votes_per_class
+from deem_core.figures.pictures.votes import (
+    coverage,
+    learner_accuracy,
+    pair_agreement,
+    row_agreement,
+    rules,
+    votes_per_class,
+)
 
 __all__ = [
     "agreement_with_most",
@@ -34,17 +42,21 @@ __all__ = [
     "energies",
     "evaluation",
     "experts",
+    "group_opinion",
+    "group_tree",
     "influence",
     "influence_of_classes",
     "influence_of_groups",
     "influence_where_overruled",
     "label_changes",
     "learner_accuracy",
+    "learner_in_group",
     "method_accuracy",
     "method_agreement",
     "pair_agreement",
     "review_threshold",
     "row_agreement",
+    "rules",
     "sampler_health",
     "selective_accuracy",
     "shapes",
