@@ -19,6 +19,10 @@ install = \
 	  $(PY) -m pip install --disable-pip-version-check -r $(1) && touch "$$@"; \
 	fi
 
+# $(call browser,OPTIONS): pytest for what watches real trainings in a real browser: one test at a time, and those that
+# fail once more, since a page caught between two drawings is no fault. What fails twice fails.
+browser = $(PY) -m pytest $(1) || [ $$? -eq 5 ] || $(PY) -m pytest --last-failed $(1)
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help app test test-slow lint bench paper coverage clean venv for-app for-dev for-bench chromium checks
@@ -31,11 +35,11 @@ app: for-app ## Start the app and print its address; options: make app ARGS="--s
 
 test: for-dev chromium checks ## Run the linters, the type checker and every test that is not slow
 	$(PY) -m pytest -m "not slow and not browser" -n auto --dist loadfile $(ARGS) || [ $$? -eq 5 ]
-	$(PY) -m pytest -m "not slow and browser" $(ARGS) || [ $$? -eq 5 ]  # one at a time: they watch real trainings
+	$(call browser,-m "not slow and browser" $(ARGS))
 
 test-slow: for-dev chromium checks ## Run all that and the slow tests too
 	$(PY) -m pytest -m "not browser" -n auto --dist loadfile $(ARGS) || [ $$? -eq 5 ]
-	$(PY) -m pytest -m browser $(ARGS) || [ $$? -eq 5 ]
+	$(call browser,-m browser $(ARGS))
 
 lint: for-dev checks ## Run only the linters and the type checker
 

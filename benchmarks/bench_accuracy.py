@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from deem_core import DEEM, IRBM, Votes, read_votes
 from deem_core.methods import dawid_skene
-from deem_core.training.restarts import Part
+from deem_core.training.parts import Part
 from deem_core.votes.describe import accuracy, majority_accuracy
 
 FLOORS = {

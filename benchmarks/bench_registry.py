@@ -88,7 +88,7 @@ def main() -> int:
     for name in names:
         votes = known[name]()
         shapes[name] = f"{votes.n_rows:,} × {votes.n_learners} × {votes.n_classes:,}"
-        found[name] = dict(_of_set(context, name, votes, methods, cached=options.cached))
+        found[name] = dict(of_set(context, name, votes, methods, cached=options.cached))
     page = _page(shapes, found, methods)
     print(page)
     if not options.names and not options.methods:
@@ -121,7 +121,7 @@ def _soft(name: str) -> Votes:
 # ---------------------------------------------------------------------- running
 
 
-def _of_set(
+def of_set(
     context: Context, name: str, votes: Votes, methods: Iterable[str], *, cached: bool
 ) -> Iterable[tuple[str, Told]]:
     """Yield what is known of each method on a set."""
@@ -180,7 +180,7 @@ def run_once(votes: Votes, item: Entry, settings: dict[str, int]) -> Told:
         "cut": made.cut,
         "finished": made.converged,
     }
-    return {**told, "iterations": made.iterations, "notes": list(made.notes)}
+    return {**told, "iterations": made.iterations, "notes": list(made.notes), "answered_by": made.answered_by}
 
 
 def _score(votes: Votes, made: Aggregate, item: Entry) -> float:

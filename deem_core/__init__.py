@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from deem_core.diagnostics.inspection import inspect
     from deem_core.errors import DeemError, InputError
     from deem_core.estimators.deem import DEEM
+    from deem_core.estimators.grouped import GroupedDawidSkene
     from deem_core.estimators.irbm import IRBM
     from deem_core.estimators.verbs import apply, fuse, load, train
     from deem_core.model.devices import devices
@@ -34,6 +35,7 @@ _HOMES = {
     "Answer": "answers.answer",
     "DEEM": "estimators.deem",
     "DeemError": "errors",
+    "GroupedDawidSkene": "estimators.grouped",
     "IRBM": "estimators.irbm",
     "InputError": "errors",
     "Votes": "votes",
@@ -60,6 +62,7 @@ __all__ = [
     "Alarm",
     "Answer",
     "DeemError",
+    "GroupedDawidSkene",
     "InputError",
     "Votes",
     "__version__",

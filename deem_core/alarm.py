@@ -25,13 +25,14 @@ Kind = Literal[
     "little to gain",
     "silent rows",
     "unsettled",
+    "misfit",
 ]
 """What an alarm is about.
 
 Of a training: ``collapse`` and ``instability`` of its restarts, its ``sampler``. Of labels: a ``dead class``, labels
 ``far from the votes``, ``capture`` by a part of the learners, clear majorities ``overturned``, unanimous ones
 ``overruled``. Of the file: ``one-class rules``, ``camps``, ``little to gain``, ``silent rows``. Of a method: an answer
-that the votes left ``unsettled``.
+that the votes left ``unsettled``, a model that is a ``misfit`` to the votes.
 """
 
 

@@ -11,7 +11,8 @@ import pyarrow.parquet
 import streamlit as st
 
 from deem_core import Alarm, InputError
-from deem_core.comparison import FIRST_CLASS, METHODS, TIES_DRAWN, Comparison, Entry
+from deem_core.answers import NOT_KEPT, Answer
+from deem_core.comparison import FIRST_CLASS, METHODS, TIES_DRAWN, Comparison, Entry, MethodResult
 from deem_core.runs import Run
 from deem_core.typing import Codes
 from deem_core.votes import NO_VOTE, majority_vote, wilson
@@ -147,6 +148,22 @@ def refusals(comparison: Comparison) -> dict[str, list[str]]:
         if not method.ran:
             titles.setdefault(method.note, []).append(method.title)
     return titles
+
+
+def method_note(method: MethodResult) -> None:
+    """Show what a method says of itself, such as who answered."""
+    if method.note:
+        st.caption(text.plain(method.note))
+
+
+def labels_words(answer: Answer) -> str:
+    """Return in words what a method's fused file holds."""
+    found = answer.summary()
+    words = (
+        f"{text.count(found.n_rows, 'row')} in the order of the file; {text.count(found.changed, 'label')} "
+        f"{'differs' if found.changed == 1 else 'differ'} from the majority vote."
+    )
+    return words if answer.probabilities_known else f"{words} {NOT_KEPT} Label and confidence are there."
 
 
 def alarms(comparison: Comparison) -> dict[str, list[Alarm]]:

@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -73,13 +73,15 @@ class Answer:
     votes : Votes
         Their truth, if there is one, is not looked at.
     posterior : (n, K) array
-        Probabilities of the classes; rows without votes may hold anything, NaN included.
+        Probabilities of the classes. Rows without votes hold the method's prior, or anything else, NaN included.
     support : (n,) array, optional
         Share of the restarts that give the label.
     notes : tuple of str
         What the method says of itself, in sentences.
     method : str
         Its name in the registry, if it has one.
+    answered_by : str
+        Name of the method that answered, where ``method`` asks others.
     method_alarms : tuple of Alarm
         Doubts that the method itself has about its answer.
     handles : tuple of str
@@ -106,9 +108,13 @@ class Answer:
     support: Floats | None = None
     notes: tuple[str, ...] = ()
     method: str = ""
+    answered_by: str = ""
     method_alarms: tuple[Alarm, ...] = ()
     handles: tuple[Kind, ...] = ()
     _whole: tuple[Answer, slice] | None = field(default=None, init=False, repr=False)  # of which this is a part
+
+    probabilities_known: ClassVar[bool] = True
+    """False for labels that a run kept without them (`deem_core.answers.stored.LabelsOnly`)."""
 
     def __post_init__(self) -> None:
         """Check that the posterior is one of these votes."""
@@ -299,7 +305,7 @@ class Answer:
         """
         if not np.array_equal(votes.codes, self.votes.codes):
             raise InputError("The answer is for other votes; only the truth may differ.")
-        answer = object.__new__(Answer)
+        answer = object.__new__(type(self))
         answer.__dict__.update(self.__dict__ | {"votes": votes})
         return answer
 
@@ -309,7 +315,7 @@ class Answer:
         The share of the restarts that give each label.
         """
         check_support(self.votes, support)
-        answer = object.__new__(Answer)
+        answer = object.__new__(type(self))
         answer.__dict__.update(self.__dict__ | {"support": support})
         return answer
 
@@ -328,6 +334,7 @@ class Answer:
             support=None if self.support is None else self.support[chosen],
             notes=self.notes,
             method=self.method,
+            answered_by=self.answered_by,
             method_alarms=self.method_alarms,
             handles=self.handles,
             _whole=(self, chosen),
@@ -345,33 +352,19 @@ class Answer:
 
     # ------------------------------------------------------------------ tables
 
-    def to_table(self) -> pa.Table:
-        """Return a row per row in class codes, as runs store it (`deem_core.answers.stored`).
+    def to_table(self, *, probabilities: bool = True) -> pa.Table:
+        """Return a row per row in class codes, as `deem_core.answers.stored` keeps it."""
+        from deem_core.answers.stored import table  # noqa: PLC0415  # which knows answers
 
-        Columns: ``fused`` and ``majority`` (int32, -1 for no label), ``confidence``, ``agreement`` and ``entropy``
-        (float32, null without votes), ``needs_review`` (bool), ``restarts_agreeing`` (float32) where the support is
-        known, and ``p_0`` … (float64, so that the most probable class stays the same) for up to `MAX_PROBABILITIES`
-        classes.
+        return table(self, probabilities=probabilities)
+
+    def probability(self, k: int) -> pa.Array:
+        """Return the probability of a class as a column, (n,).
+
+        Rows without votes have the prior; null where a method gives them none.
         """
-        silent = self.silent
-
-        def floats(values: Posterior) -> pa.Array:
-            return pa.array(np.asarray(values, np.float32), mask=silent)
-
-        columns = {
-            "fused": pa.array(self.codes, pa.int32()),
-            "confidence": floats(self.confidence),
-            "majority": pa.array(self.majority, pa.int32()),
-            "agreement": floats(self.agreement),
-            "entropy": floats(self.entropy),
-            "needs_review": pa.array(self.needs_review),
-        }
-        if self.support is not None:
-            columns["restarts_agreeing"] = floats(self.support)
-        if self.votes.n_classes <= MAX_PROBABILITIES:
-            for k in range(self.votes.n_classes):
-                columns[f"p_{k}"] = pa.array(np.asarray(self.posterior[:, k], np.float64), mask=silent)
-        return pa.table(columns)
+        values = np.asarray(self.posterior[:, k], np.float64)
+        return pa.array(values, mask=np.isnan(values))
 
     def to_frame(self) -> pd.DataFrame:
         """Return a frame in the original labels, ids as its index.
@@ -386,7 +379,7 @@ class Answer:
         }
         if self.votes.n_classes <= MAX_PROBABILITIES:
             for k, label in enumerate(self.votes.classes.tolist()):
-                columns[f"p_{label}"] = self._of_voted(self.posterior[:, k])
+                columns[f"p_{label}"] = np.asarray(self.posterior[:, k], np.float64)
         columns |= {
             "majority_vote": pd.Series(names[self.majority], ids, object),
             "agreement": self.agreement,

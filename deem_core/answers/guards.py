@@ -96,7 +96,9 @@ class Overturned:
         return self.rows / max(self.n_rows, 1)
 
     def strong(self, rho_others: float | None) -> bool:
-        """Return whether they are many, in a crowd not known to be independent.
+        """Return whether they are too many for this crowd.
+
+        Over 1 % of the voted rows, unless the crowd is known to be independent.
 
         Parameters
         ----------

@@ -102,11 +102,19 @@ def report(found: Comparison) -> Iterable[str]:
         yield ""
         yield "Alarms"
         yield from (f"  {name}: {alarm.text}" for name, raised in alarms for alarm in raised)
-    noted = [method for method in found.methods if not method.ran or method.cut]
-    if noted:
+    short = [method for method in found.methods if not method.ran or method.cut]
+    if short:
         yield ""
         yield "Not run, or cut short"
-        yield from (f"  {method.name}: {method.note}" for method in noted)
+        yield from (f"  {method.name}: {method.note}" for method in short)
+    notes: dict[str, list[str]] = {}
+    for method in ranked:
+        if method.note and not method.cut:
+            notes.setdefault(method.note, []).append(method.name)
+    if notes:
+        yield ""
+        yield "What they say of themselves"
+        yield from (f"  {', '.join(names)}: {note}" for note, names in notes.items())
     yield ""
     yield conclusion(found)
 

@@ -38,7 +38,7 @@ from deem_core.votes import Votes
 from deem_core.votes.describe import accuracy
 
 if TYPE_CHECKING:  # torch takes a second to import: only those who train wait for it
-    from deem_core.estimators.deem import DEEM
+    from deem_core.estimators.base import Fuser
 
 
 MAJORITY = "majority vote"
@@ -170,7 +170,7 @@ def _apply(options: argparse.Namespace) -> None:
     _report(answer, options, sentences, {"warnings": differences, "settings": {}, "restarts": []})
 
 
-def _fitted(options: argparse.Namespace, votes: Votes) -> DEEM:
+def _fitted(options: argparse.Namespace, votes: Votes) -> Fuser:
     with Bar() as bar:
         return train(votes, options.method, control=bar, **training_settings(options))
 
@@ -199,6 +199,9 @@ def _write(reading: Reading, answer: Answer, options: argparse.Namespace) -> Non
 def _story(summary: TrainingSummary) -> list[str]:
     """Say what training did, in a few readable lines."""
     values = summary.setting_values
+    if summary.groups is not None:
+        how = f"Fitted the grouped model exactly in {summary.groups.iterations} iterations, {summary.seconds:.1f} s."
+        return [how, *summary.findings, *summary.warnings]
     if not summary.restarts:
         how = f"Fitted the iRBM exactly in {values['iterations']} iterations, {summary.seconds:.1f} s."
         return [how, *summary.warnings]
@@ -216,7 +219,9 @@ def _result(summary: TrainingSummary) -> dict[str, Any]:
     """Return what the JSON of a command tells of a training."""
     plain = summary.to_dict()
     names = ["settings", "restarts", "warnings", "near_copies", "device"]
-    return {name: plain[name] for name in (names if summary.sweep is None else [*names, "sweep"])}
+    names += [] if summary.sweep is None else ["sweep"]
+    names += [] if summary.groups is None else ["groups"]
+    return {name: plain[name] for name in names}
 
 
 def _report(answer: Answer, options: argparse.Namespace, sentences: Sequence[str], result: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 from deem_core.alarm import Alarm
 from deem_core.errors import InputError
 from deem_core.files.plain import from_plain, to_plain
+from deem_core.methods.registry import SUBJECTS
 from deem_core.typing import Codes
 
 TIES_DRAWN, FIRST_CLASS = "ties drawn", "ties to the first class"
@@ -64,7 +65,7 @@ class MethodResult:
     stability : float, optional
         Mean share of rows on which two seeds agree.
     versus : dict
-        "mv" and "deem" → `Difference` in accuracy.
+        "mv" and the subjects of the comparison (`registry.SUBJECTS`) → `Difference` in accuracy.
     alarms : tuple of Alarm
         About the labels of the first run, without truth; those about the file are in `Comparison.alarms`.
     """
@@ -126,6 +127,29 @@ class DisputedRow:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Dependence:
+    """How much learners err together.
+
+    Attributes
+    ----------
+    votes_per_row, n_eff : float, optional
+        Votes of a row, and how many independent ones they count like; found without the truth.
+    rho_others : float, optional
+        Mean correlation, over pairs of learners, of going against the majority of the others. Without the truth.
+    error_correlation : float, optional
+        With truth: mean correlation of the errors of two learners. Evaluation only.
+    error_rows : int
+        Rows with known truth that it rests on.
+    """
+
+    votes_per_row: float | None = None
+    n_eff: float | None = None
+    rho_others: float | None = None
+    error_correlation: float | None = None
+    error_rows: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class Comparison:
     """All methods on the same votes.
 
@@ -140,6 +164,8 @@ class Comparison:
     best_learner, best_learner_accuracy, average_learner_accuracy : optional
         With truth: single learners, each on the rows it voted on; those with fewer than 30 are left out.
     expert_classes : list of str
+    dependence : Dependence, optional
+        None in comparisons of earlier versions.
     agreement : Agreement
         Between the methods that ran, by the labels of their first run.
     n_disputed : int
@@ -165,6 +191,7 @@ class Comparison:
     best_learner_accuracy: float | None = None
     average_learner_accuracy: float | None = None
     expert_classes: list[str] = field(default_factory=list)
+    dependence: Dependence | None = None
     agreement: Agreement
     n_disputed: int
     disputed: tuple[DisputedRow, ...] = ()
@@ -195,6 +222,14 @@ class Comparison:
     def __contains__(self, name: object) -> bool:
         """Return whether a method was asked for."""
         return any(method.name == name for method in self.methods)
+
+    @property
+    def subject(self) -> MethodResult | None:
+        """The method that the comparison is about.
+
+        The first of `registry.SUBJECTS` that ran.
+        """
+        return next((self[name] for name in SUBJECTS if name in self and self[name].ran), None)
 
     def ranked(self) -> list[MethodResult]:
         """Return the methods that ran, the most accurate first.

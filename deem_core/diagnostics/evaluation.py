@@ -80,7 +80,7 @@ def evaluate(
 
     Parameters
     ----------
-    model : DEEM or IRBM
+    model : DEEM, IRBM or GroupedDawidSkene
     answer : Answer
         The model's, in its own terms, with truth on some rows that have votes.
     """

@@ -168,7 +168,7 @@ def _sides(kappa: Floats, vector: Floats) -> Mask:
 
 
 def _cohesion(kappa: Floats, side: Mask) -> tuple[float, float]:
-    """Return the mean κ across the weakest cut inside a side, and between the sides."""
+    """Return mean κ across the weakest cut inside a side, and between sides."""
     inside = []
     for part in (np.flatnonzero(side), np.flatnonzero(~side)):
         own = kappa[np.ix_(part, part)]

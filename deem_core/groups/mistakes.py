@@ -156,8 +156,11 @@ class SharedMistakes:
         best = self.top(1)[0]
         drawn = f", of {MAX_PAIRS:,} pairs drawn" if self.n_pairs > MAX_PAIRS else ""
         if best.rho <= 0:
-            return f"No two learners share their mistakes{drawn}."
-        return f"{best.first} and {best.second} share most mistakes{drawn}: correlation {best.rho:.2f}."
+            return f"No two learners go against the others together{drawn}."
+        return (
+            f"{best.first} and {best.second} go against the others together most{drawn} (correlation {best.rho:.2f}): "
+            "they share mistakes, or know what the others do not."
+        )
 
 
 def shared_mistakes(votes: Votes, sample: PairSample) -> SharedMistakes:

@@ -44,7 +44,7 @@ class ClassCoverage:
 
 @dataclass(frozen=True, eq=False)
 class PanelHealth:
-    """Dependence, sides, rules and classes of a panel; nothing here needs the truth.
+    """Dependence, sides, rules and classes of a panel, without truth.
 
     Attributes
     ----------

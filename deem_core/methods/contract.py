@@ -68,6 +68,8 @@ class Aggregate:
         Doubts of the method about its own answer, such as one that the votes left unsettled.
     handles : tuple of str
         Kinds of alarms about labels and files that the method takes care of: they are not raised against it.
+    answered_by : str
+        Name of the method that answered, of one that asks others.
     """
 
     posterior: Floats
@@ -82,6 +84,7 @@ class Aggregate:
     notes: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()
     handles: tuple[Kind, ...] = ()
+    answered_by: str = ""
 
     @cached_property
     def codes(self) -> Codes:
@@ -94,7 +97,13 @@ class Aggregate:
     def answer(self, votes: Votes, method: str) -> Answer:
         """Return the answer for the votes that were fused."""
         return Answer(
-            votes, self.posterior, notes=self.notes, method=method, method_alarms=self.alarms, handles=self.handles
+            votes,
+            self.posterior,
+            notes=self.notes,
+            method=method,
+            answered_by=self.answered_by,
+            method_alarms=self.alarms,
+            handles=self.handles,
         )
 
 

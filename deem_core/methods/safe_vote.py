@@ -60,7 +60,7 @@ class Member:
 
 
 class Panel:
-    """Votes with what the gates and guards need to know, computed when asked for.
+    """Votes with what gates and guards ask, computed when asked.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Panel:
 
 
 def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:
-    """Vote row by row by the majority vote, Dawid-Skene, one-coin Dawid-Skene and EBCC.
+    """Let majority vote, Dawid-Skene, one-coin and EBCC vote row by row.
 
     ``rng`` serves EBCC's starts, and draws of rows and pairs in large tables. ``iterations`` are the members' together.
     """
@@ -129,7 +129,7 @@ class EbccPlan:
 
 
 def ebcc_plan(votes: Votes) -> EbccPlan | None:
-    """Return the restarts and rounds of EBCC for a table of that size.
+    """Return restarts and rounds of EBCC for such a table.
 
     None if it is too large.
     """

@@ -9,6 +9,9 @@ from deem_core import simulation
 
 SAMPLES = json.loads((Path(__file__).parents[2] / "sample_data" / "samples.json").read_text(encoding="utf-8"))
 
+FRESH = ":not([data-stale='true'])"
+"""What a page was drawn with last; while it is drawn anew, Streamlit keeps the old parts beside the new ones."""
+
 
 def small_file(seed: int) -> bytes:
     """Return a file of 300 rows and five learners with truth, quick to train; another one for every seed."""

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from deem_core.runs import Run, Workspace
-from tests.browser.looking import expect_calm, scrolls_sideways, small_file
+from tests.browser.looking import FRESH, expect_calm, scrolls_sideways, small_file
 from tests.browser.tables import mark
 from tests.browser.working import WORKER, finished
 
@@ -39,7 +39,7 @@ def link(run: Run) -> str:
 
 def pills(page: Page) -> Locator:
     """The pills that choose a rate."""
-    return page.locator("[class*='st-key-rate_pills']")
+    return page.locator(f"[class*='st-key-rate_pills']{FRESH}")
 
 
 def expect_chosen(page: Page, rate: str) -> None:
@@ -55,12 +55,12 @@ def expect_chosen(page: Page, rate: str) -> None:
         }""",
         arg=rate,
     )
-    expect(page.locator("[class*='st-key-rate_table']")).to_be_visible()
+    expect(page.locator(f"[class*='st-key-rate_table']{FRESH}")).to_be_visible()
 
 
 def expect_marked_row(page: Page, row: int) -> None:
     """The table marks this row, counted from 0."""
-    marked = page.locator("[class*='st-key-rate_table'] [role='row'][aria-selected='true']")
+    marked = page.locator(f"[class*='st-key-rate_table']{FRESH} [role='row'][aria-selected='true']")
     expect(marked).to_have_attribute("aria-rowindex", str(row + 2))  # the first one names the columns
 
 

@@ -29,6 +29,7 @@ ROOMS = (
     "answers",
     "methods",
     "estimators",
+    "auto",
     "comparison",
     "diagnostics",
     "figures",

@@ -60,6 +60,19 @@ def test_degenerate_votes_are_fused_soundly_or_refused_with_a_sentence(name, cas
 
 
 @each_method
+def test_every_row_without_votes_is_answered_by_the_same_prior(name):
+    votes = DEGENERATE["rules that know one class each"]
+    if METHODS[name].soft or refuses(name, votes):
+        pytest.skip("takes no such votes")
+    made = run(name, votes)
+    silent = made.posterior[votes.votes_per_row == 0]
+    assert len(silent) > 10
+    assert (silent == silent[0]).all()
+    if made.pi is not None:
+        np.testing.assert_allclose(silent[0], made.pi)
+
+
+@each_method
 @pytest.mark.parametrize("K", [2, 3, 7])
 def test_learners_of_seventy_percent_are_fused_better_than_each_alone(name, K):
     votes = draw(name, K=K, d=7)
