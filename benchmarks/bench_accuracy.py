@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from deem_core import DEEM, IRBM, Votes, read_votes
 from deem_core.methods import dawid_skene
-from deem_core.training.restarts import Part
-from deem_core.votes.describe import accuracy
+from deem_core.training.parts import Part
+from deem_core.votes.describe import accuracy, majority_accuracy
 
 FLOORS = {
     "mniste": 95.0,
@@ -79,7 +79,7 @@ def _line(name: str, votes: Votes, seed: int, near_copies: str) -> str:
         return 100 * accuracy(codes, truth)
 
     rng = np.random.default_rng(seed)
-    majority = percent(votes.majority_vote.codes)
+    majority = 100 * majority_accuracy(votes)  # ties as a fair draw
     ten = dawid_skene.aggregate(votes, rng, tolerance=0, max_iterations=10)
     converged = dawid_skene.aggregate(
         votes, rng, tolerance=dawid_skene.CONVERGED_TOLERANCE, max_iterations=dawid_skene.CONVERGED_MAX_ITERATIONS

@@ -20,7 +20,7 @@ import pandas as pd
 from deem_core import InputError, Votes, simulation
 from deem_core.comparison import METHODS
 from deem_core.methods import dawid_skene
-from deem_core.votes.describe import accuracy
+from deem_core.votes.describe import accuracy, majority_accuracy
 
 LEAST_RATIO = 5.0
 MOST_SECONDS = 5.0
@@ -61,7 +61,8 @@ def table(votes: Votes, *, slow: bool) -> None:
             print(f"  {entry.name:<12} {error}")
             continue
         mark = "" if entry.slow or seconds < MOST_SECONDS else f"  above the limit of {MOST_SECONDS:g} s"
-        print(f"  {entry.name:<12}{seconds:>8.2f} s{100 * accuracy(made.codes, truth):>8.2f} %{mark}", flush=True)
+        right = majority_accuracy(votes) if entry.name == "mv" else accuracy(made.codes, truth)
+        print(f"  {entry.name:<12}{seconds:>8.2f} s{100 * right:>8.2f} %{mark}", flush=True)
 
 
 def crowdkit_dawid_skene(answers: pd.DataFrame, iterations: int) -> Any:

@@ -40,7 +40,7 @@ from deem_core.model.config import Shape, TrainConfig, resolve
 from deem_core.training import guidance
 from deem_core.training.sweep import default_rates
 from deem_core.votes.arrays import spread_rows
-from deem_core.votes.describe import accuracy
+from deem_core.votes.describe import accuracy, majority_accuracy
 
 TUNED = (
     *("tree-0", "tree-1", "tree-100", "ampdata-0", "ampdata-1", "ampdata-100", "ampdata-101"),
@@ -151,7 +151,7 @@ def _line(name: str, *, quick: bool, seeds: int) -> Line | None:
     if default not in runs or (chosen is not None and chosen not in runs):
         return None
     done = min(map(len, runs.values()))
-    majority = 100 * accuracy(votes.majority_vote.codes, votes.truth)
+    majority = 100 * majority_accuracy(votes)  # ties as a fair draw
     found = {rate: float(shares[:done].mean()) for rate, shares in runs.items()}
     first = {rate: float(shares[0]) for rate, shares in runs.items()}
     best = max(found, key=lambda rate: found[rate])

@@ -40,7 +40,7 @@ from deem_core.errors import DeemError
 from deem_core.estimators import as_methods
 from deem_core.methods import Aggregate
 from deem_core.votes import NO_VOTE
-from deem_core.votes.describe import accuracy
+from deem_core.votes.describe import accuracy, majority_accuracy
 
 BUDGET = 120.0
 """CPU seconds after which a method that iterates is cut."""
@@ -88,7 +88,7 @@ def main() -> int:
     for name in names:
         votes = known[name]()
         shapes[name] = f"{votes.n_rows:,} × {votes.n_learners} × {votes.n_classes:,}"
-        found[name] = dict(_of_set(context, name, votes, methods, cached=options.cached))
+        found[name] = dict(of_set(context, name, votes, methods, cached=options.cached))
     page = _page(shapes, found, methods)
     print(page)
     if not options.names and not options.methods:
@@ -121,7 +121,7 @@ def _soft(name: str) -> Votes:
 # ---------------------------------------------------------------------- running
 
 
-def _of_set(
+def of_set(
     context: Context, name: str, votes: Votes, methods: Iterable[str], *, cached: bool
 ) -> Iterable[tuple[str, Told]]:
     """Yield what is known of each method on a set."""
@@ -174,12 +174,22 @@ def run_once(votes: Votes, item: Entry, settings: dict[str, int]) -> Told:
     told: Told = {"seconds": seconds, "why_not": why_not, "score": None, "faults": [], "cut": False, "finished": True}
     if made is None:
         return told
-    told |= {"score": _score(votes, made), "faults": faults(votes, made), "cut": made.cut, "finished": made.converged}
-    return {**told, "iterations": made.iterations, "notes": list(made.notes)}
+    told |= {
+        "score": _score(votes, made, item),
+        "faults": faults(votes, made),
+        "cut": made.cut,
+        "finished": made.converged,
+    }
+    return {**told, "iterations": made.iterations, "notes": list(made.notes), "answered_by": made.answered_by}
 
 
-def _score(votes: Votes, made: Aggregate) -> float:
-    """Return the accuracy in per cent, or the agreement with majority vote where no truth is known."""
+def _score(votes: Votes, made: Aggregate, item: Entry) -> float:
+    """Return the accuracy in per cent, or the agreement with majority vote where no truth is known.
+
+    That of the majority vote itself is the expected one of a fair draw of its ties.
+    """
+    if item.name == "mv" and votes.truth is not None:
+        return 100 * majority_accuracy(votes)
     reference = votes.majority_vote.codes if votes.truth is None else votes.truth
     return 100 * accuracy(made.codes, reference)
 

@@ -10,11 +10,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from deem_core.alarm import Alarm
     from deem_core.answers.answer import Answer
     from deem_core.comparison import compare
     from deem_core.diagnostics.inspection import inspect
     from deem_core.errors import DeemError, InputError
     from deem_core.estimators.deem import DEEM
+    from deem_core.estimators.grouped import GroupedDawidSkene
     from deem_core.estimators.irbm import IRBM
     from deem_core.estimators.verbs import apply, fuse, load, train
     from deem_core.model.devices import devices
@@ -29,9 +31,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Alarm": "alarm",
     "Answer": "answers.answer",
     "DEEM": "estimators.deem",
     "DeemError": "errors",
+    "GroupedDawidSkene": "estimators.grouped",
     "IRBM": "estimators.irbm",
     "InputError": "errors",
     "Votes": "votes",
@@ -55,8 +59,10 @@ _HOMES = {
 __all__ = [
     "DEEM",
     "IRBM",
+    "Alarm",
     "Answer",
     "DeemError",
+    "GroupedDawidSkene",
     "InputError",
     "Votes",
     "__version__",

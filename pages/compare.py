@@ -1,20 +1,20 @@
 """Compare: is it worth it? All methods on the same votes."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
-from deem_core.comparison import conclusion
+from deem_core.comparison import conclusion, quick
 from deem_core.figures import pictures
 from deem_core.runs import Run, State
-from studio import boot, comparisons, errors, jobs, state, text, widgets
+from studio import boot, comparisons, errors, jobs, panel, state, text, widgets
 from studio.data import datasets
-from studio.export import results
+from studio.export import results, sources
 from studio.inspect import frame
 
 boot.guard(__file__)
 
-QUICK = ("mv", "weighted_mv", "ds", "fds", "onecoin", "la2", "lsml", "deem")
 SHARES = (
     *("accuracy", "balanced", "macro-F1", "± seeds", "expert classes", "other classes"),
     *("same as most methods", "same for every seed"),
@@ -34,7 +34,7 @@ def settings(opened: datasets.Opened) -> None:
         required=True,
         **widgets.keep(f"compare_which_{key}"),
     )
-    methods = list(methods_here) if which == "All" else [name for name in QUICK if name in methods_here]
+    methods = list(methods_here) if which == "All" else quick(methods_here)
     if which == "My choice":
         methods = st.multiselect(
             "My choice",
@@ -105,6 +105,8 @@ def outcome(opened: datasets.Opened, states: Sequence[tuple[Run, State]]) -> Non
     with st.container(border=True, key="compare_dots"):
         dots(run, comparison)
     table(opened, run, comparison)
+    with st.container(border=True, key="take_home"):
+        take_home(run, comparison)
     widgets.tabs(
         {
             "Who agrees with whom": lambda: agreement(comparison),
@@ -120,7 +122,19 @@ def dots(run: Run, comparison: comparisons.Comparison) -> None:
         note = text.plain(comparisons.single_learners(comparison))
         widgets.picture(pictures.method_accuracy(comparison), "compare_chart", note=note)
     else:
-        widgets.picture(pictures.agreement_with_most(*comparisons.consensus(comparison, run)), "compare_chart")
+        subject = comparison.subject
+        titles, shares, intervals = comparisons.consensus(comparison, run)
+        highlight = None if subject is None else subject.title
+        widgets.picture(pictures.agreement_with_most(titles, shares, intervals, highlight), "compare_chart")
+
+
+def warnings(comparison: comparisons.Comparison) -> None:
+    raised = comparisons.alarms(comparison)
+    if raised:
+        with st.expander(f"Alarms ({text.count(sum(map(len, raised.values())))})", icon=":material/warning:"):
+            for title, own in raised.items():
+                st.markdown(f"**{text.plain(title)}**")
+                widgets.alarms(own)
 
 
 @errors.boundary()
@@ -134,7 +148,7 @@ def table(opened: datasets.Opened, run: Run, comparison: comparisons.Comparison)
         placeholder="–",
         column_config={
             **{name: st.column_config.NumberColumn(format="%.1f %%") for name in shares},
-            "method": st.column_config.TextColumn(width=180),
+            "method": st.column_config.TextColumn(width=250),
             "seconds": SECONDS,
             "MB": st.column_config.NumberColumn(
                 format="%.0f", help="Memory that the method added, as far as it is seen."
@@ -142,12 +156,42 @@ def table(opened: datasets.Opened, run: Run, comparison: comparisons.Comparison)
             "note": NOTE,
         },
     )
+    warnings(comparison)
     for why, titles in comparisons.refusals(comparison).items():
         st.caption(f"**{' and '.join(titles)}** could not run: {text.plain(why)}")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         frame.download_csv("methods", lambda: rows, results.file_name(opened, "methods.csv"))
         st.space("stretch")
         widgets.choose_picture_format()
+
+
+@errors.boundary()
+def take_home(run: Run, comparison: comparisons.Comparison) -> None:
+    method = sources.choose_method(comparison, f"compare_method_{run.id}", "Take home the labels of")
+    if method is None:
+        st.caption("No method gave labels to take home.")
+        return
+    comparisons.method_note(comparison[method])
+    result = results.labelled(run, method)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(comparisons.labels_words(result.answer), width="stretch")
+        for kind in ("CSV", "Parquet"):
+            ending, mime = results.FORMATS[kind]
+            widgets.download(
+                f"Labels as {kind}",
+                partial(results.fused_bytes, result, ending, {}),
+                results.fused_name(result, ending),
+                f"labels_{kind.lower()}",
+                mime=mime,
+            )
+        st.button(
+            "Open on the Export page",
+            key="open_export",
+            icon=":material/arrow_forward:",
+            on_click=sources.open_export,
+            args=(run.id, method),
+            help="Choose columns, set a threshold for review, see the rows worth a look.",
+        )
 
 
 def agreement(comparison: comparisons.Comparison) -> None:
@@ -163,10 +207,11 @@ def by_class(run: Run, comparison: comparisons.Comparison) -> None:
         st.caption("Two methods are needed for a comparison.")
         return
     first, second = st.columns(2)
+    subject = "" if comparison.subject is None else comparison.subject.name
     one = first.selectbox(
         "Method",
         ran,
-        index=ran.index("deem") if "deem" in ran[1:] else len(ran) - 1,
+        index=ran.index(subject) if subject in ran[1:] else len(ran) - 1,
         format_func=lambda name: comparison[name].title,
         **widgets.keep(f"compare_one_{run.id}"),
     )
@@ -235,6 +280,7 @@ def page() -> None:
         settings(opened)
     if run is not None:
         jobs.watch([run], lambda states: outcome(opened, states))
+    panel.card(opened)
 
 
 page()

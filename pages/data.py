@@ -5,8 +5,9 @@ from collections.abc import Callable
 import streamlit as st
 
 from deem_core import readers
+from deem_core.diagnostics import RuleTable
 from deem_core.figures import pictures
-from studio import boot, errors, state, text, widgets
+from studio import boot, errors, panel, state, text, widgets
 from studio.data import datasets, intake, numbers, quick_fuse, samples, stored_files
 from studio.data.samples import LAYOUTS
 
@@ -58,9 +59,32 @@ def gallery(opened: datasets.Opened) -> None:
         "How many agree": lambda: show(pictures.row_agreement(opened.rows_agreeing), "rows_chart"),
         "Coverage": lambda: show(pictures.coverage(opened.facts, votes.learners), "coverage_chart"),
     }
+    if opened.rules is not None:
+        table = opened.rules
+        views = {"Rules": lambda: rules(table), **views}
     if opened.facts.n_truth:
         views[":material/lock: Accuracy"] = lambda: learner_accuracy(opened)
     widgets.tabs(views)
+
+
+def rules(table: RuleTable) -> None:
+    widgets.picture(pictures.rules(table), "rules_chart")
+    shares = {
+        "coverage": ("Coverage", "Share of all rows on which the rule votes."),
+        "overlap": ("Overlap", "Share of all rows on which it votes and another rule does too."),
+        "conflict": ("Conflict", "Share of all rows on which it votes and another rule votes for another class."),
+        "precision": ("Precision (evaluation only)", "Share of its votes that are right, where the truth is known."),
+    }
+    config = {
+        name: st.column_config.NumberColumn(title, format="percent", help=words)
+        for name, (title, words) in shares.items()
+    }
+    st.dataframe(
+        table.to_frame(),
+        key="rules_table",
+        hide_index=True,
+        column_config={"rule": "Rule", "votes_for": "Votes for", "votes": "Votes", **config},
+    )
 
 
 def learner_accuracy(opened: datasets.Opened) -> None:
@@ -177,6 +201,7 @@ def page() -> None:
     warnings(opened)
     fuse(opened)
     next_step()
+    panel.card(opened)
     with st.container(border=True):
         gallery(opened)
     notes, table, reading, folder = st.tabs(

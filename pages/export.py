@@ -1,35 +1,45 @@
 """Export: what do I take home? Labels, review queue, model, report."""
 
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from deem_core.runs import Run
-from studio import boot, errors, jobs, state, text, widgets
+from studio import boot, comparisons, errors, jobs, state, text, widgets
 from studio.data import datasets
-from studio.export import downloads, fused_file, new_data, results, review
+from studio.export import downloads, fused_file, new_data, results, review, sources
 from studio.inspect import frame
-from studio.train import outcome
+from studio.train import outcome, trainings
 
 boot.guard(__file__)
 
 
 @errors.boundary()
-def labels(training: Run, opened: datasets.Opened) -> None:
-    fused_file.show(results.labelled(training), "export")
+def warnings(training: Run) -> None:
+    summary = trainings.summary(training)
+    if summary is not None:
+        widgets.alarms(summary.alarms)
 
 
 @errors.boundary()
-def review_queue(training: Run, opened: datasets.Opened) -> None:
-    result = results.labelled(training)
+def labels(run: Run, opened: datasets.Opened, method: str = "") -> None:
+    fused_file.show(results.labelled(run, method), "export")
+
+
+@errors.boundary()
+def review_queue(run: Run, opened: datasets.Opened, method: str = "") -> None:
+    result = results.labelled(run, method)
     queue = review.queue(result)
+    restarts = "" if method else ", and rows on which restarts disagree"
     st.markdown(
         f"**{text.count(len(queue.rows), 'row')} worth a look**, the most urgent first: labels that their votes back "
-        "least, unanimous votes that were overruled, and rows on which restarts disagree."
+        f"least{',' if restarts else ' and'} unanimous votes that were overruled{restarts}."
     )
     selection = st.dataframe(
         review.queue_table(result),
-        key=f"review_{training.id}",
+        key=f"review_{result.key}",
         hide_index=True,
         height=320,
         on_select="rerun",
@@ -39,22 +49,23 @@ def review_queue(training: Run, opened: datasets.Opened) -> None:
         },
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption("Mark a row to see why it got its label. Fill in reviewed_label in the file and bring it back.")
+        why = "" if method else "Mark a row to see why it got its label. "
+        st.caption(f"{why}Fill in reviewed_label in the file and bring it back.")
         widgets.download(
             "Download the review queue",
             lambda: results.frame_bytes(review.queue_table(result, None)),
-            results.file_name(result.opened, "review.csv"),
+            results.file_name(result.opened, f"{method}{'_' if method else ''}review.csv"),
             "download_review",
         )
     rows = selection["selection"]["rows"]
-    if rows and rows[0] < len(queue.rows):
-        frame.why_chart(training, result.opened, int(queue.rows[rows[0]]), "review_why")
+    if rows and rows[0] < len(queue.rows) and not method:
+        frame.why_chart(run, result.opened, int(queue.rows[rows[0]]), "review_why")
     bring_reviewed(result)
 
 
 @errors.boundary()
 def bring_reviewed(result: results.Labelled) -> None:
-    file = st.file_uploader("Reviewed labels (id and label), for evaluation only", key=f"reviewed_{result.run.id}")
+    file = st.file_uploader("Reviewed labels (id and label), for evaluation only", key=f"reviewed_{result.key}")
     if file is None:
         return
     scores, notes = review.judge(result, file.name, file.getvalue())
@@ -118,11 +129,22 @@ def report(training: Run, opened: datasets.Opened) -> None:
 
 
 def page() -> None:
-    badges = widgets.header("Export", "What do I take home?")
-    chosen = frame.training(":material/download:", "Labels, model and report appear here after a training.")
-    if chosen is None:
+    head = widgets.with_data(
+        "Export", "What do I take home?", ":material/download:", "Bring a file and train on it first."
+    )
+    if head is None:
         return
-    opened, done, training = chosen
+    badges, opened = head
+    runs = sources.runs(opened.dataset.id)
+    if not runs:
+        widgets.empty_state(
+            ":material/download:",
+            "No trained model yet",
+            "Labels, model and report appear here after a training, labels also after a comparison.",
+            "Go to Train",
+            "train",
+        )
+        return
     with badges:
         widgets.truth_badge(opened.facts.n_truth)
     if jobs.find(state.get(state.RUN)) is None and state.get(state.RUN) is not None:
@@ -130,34 +152,55 @@ def page() -> None:
             "The run in the address was deleted. This is the latest training of these data.", icon=":material/info:"
         )
         state.put(state.RUN, None)
-    if len(done) > 1:
-        training = choose(done, training)
-    tabs = st.tabs(list(TABS), key="export_tab", on_change="rerun")
-    for tab, view in zip(tabs, TABS.values(), strict=True):
-        if tab.open:  # only what is looked at is computed
-            with tab:
-                view(training, opened)
+    run = sources.in_use(runs)
+    if len(runs) > 1 or run.kind == "compare":  # it is said that this is not a training
+        choose(runs, run)
+    if run.kind == "compare":
+        compared(run, opened)
+    else:
+        warnings(run)
+        show_tabs(TABS, "export_tab", run, opened)
 
 
-def choose(done: list[Run], training: Run) -> Run:
-    by_id = {run.id: run for run in done}
-    state.set_value("export_run", training.id)
+def choose(runs: list[Run], run: Run) -> None:
+    by_id = {run.id: run for run in runs}
+    state.set_value("export_run", run.id)
     st.selectbox(
-        "Training",
+        "Training or comparison" if any(run.kind == "compare" for run in runs) else "Training",
         list(by_id),
         format_func=lambda each: f"{frame.run_words(by_id[each])} · {each[:6]}",  # titles and ages may be alike
         key="export_run",
         on_change=lambda: state.put(state.RUN, str(state.value("export_run"))),
     )
-    return training
 
 
-TABS = {
+@errors.boundary()
+def compared(run: Run, opened: datasets.Opened) -> None:
+    comparison = comparisons.comparison(run)
+    method = None if comparison is None else sources.choose_method(comparison, "export_method")
+    if comparison is None or method is None:
+        st.caption("No method of this comparison gave labels. Compare again.")
+        return
+    comparisons.method_note(comparison[method])
+    show_tabs({name: partial(TABS[name], method=method) for name in COMPARED}, "export_compared_tab", run, opened)
+    st.caption("A model, labels for new data and a report need a training.")
+
+
+def show_tabs(views: Mapping[str, Callable[[Run, datasets.Opened], None]], key: str, *about: Any) -> None:
+    tabs = st.tabs(list(views), key=key, on_change="rerun")
+    for tab, view in zip(tabs, views.values(), strict=True):
+        if tab.open:  # only what is looked at is computed
+            with tab:
+                view(*about)
+
+
+TABS: dict[str, Callable[..., None]] = {
     "Fused labels": labels,
     "Review queue": review_queue,
     "New data": labels_for_new_data,
     "Model": model,
     "Report": report,
 }
+COMPARED = ("Fused labels", "Review queue")  # of these a comparison knows enough
 
 page()

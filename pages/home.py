@@ -46,7 +46,7 @@ def path() -> None:
 @errors.boundary()
 def cards() -> None:
     st.header("Try a sample", anchor=False)
-    grid = st.grid(4, min_column_width=220, key=state.SAMPLES)
+    grid = st.grid(3, min_column_width=220, key=state.SAMPLES)
     for sample in samples.catalogue():
         with grid.container(border=True, height="stretch"):
             card(sample)

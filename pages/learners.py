@@ -14,7 +14,7 @@ boot.guard(__file__)
 
 OVERALL, CLASSES, CHANGED = "All rows", "Some classes", "Rows where the majority was overruled"
 PERMUTING, WITHHOLDING = "Permuting votes", "Withholding votes"
-TABS, CONFUSION = "learners_tabs", "Confusion"
+TABS, CONFUSION, GROUPS = "learners_tabs", "Confusion", "Groups"
 
 
 @errors.boundary()
@@ -58,7 +58,8 @@ def influence(inspection: inspections.Inspection, training: Run) -> None:
         args=(importance, confusion_key(training)),
     )
     if inspection.voices is not None:
-        widgets.picture(pictures.influence_of_groups(inspection.voices), "voices_chart", titled=True)
+        shown = pictures.influence_of_groups(inspection.voices, near_copies=inspection.groups is None)
+        widgets.picture(shown, "voices_chart", titled=True)
 
 
 def influence_of_classes(importance: inspections.Importance, training: Run, most: int) -> figures.Picture:
@@ -120,6 +121,19 @@ def confusion(inspection: inspections.Inspection, training: Run, opened: dataset
 
 
 @errors.boundary()
+def groups(tree: inspections.GroupTree, training: Run) -> None:
+    widgets.picture(pictures.group_tree(tree), "groups_chart", titled=True)
+    chosen = st.selectbox(
+        "Group or learner",
+        range(len(tree.branches)),
+        format_func=tree.branches.__getitem__,
+        **widgets.keep(f"group_{training.id}"),
+        width=360,
+    )
+    widgets.picture(inspections.picture_of_branch(tree, chosen), "group_chart", titled=True)
+
+
+@errors.boundary()
 def why(inspection: inspections.Inspection, training: Run, opened: datasets.Opened) -> None:
     row_key = f"why_row_{training.id}"
     st.markdown("**Rows that deserve a look most.** Mark one, or give the id of any other row.")
@@ -171,6 +185,9 @@ def views(opened: datasets.Opened, training: Run, inspection: inspections.Inspec
         "Why this label?": (lambda: why(inspection, training, opened), ["review"]),
         "Certainty": (lambda: certainty(inspection), ["evaluation_by_confidence", "evaluation_calibration"]),
     }
+    tree = inspection.groups
+    if tree is not None:
+        shows[GROUPS] = (lambda: groups(tree, training), ["groups"])
     tabs = st.tabs(list(shows), key=TABS, on_change="rerun")  # so that a click on a bar can turn to another one
     for tab, (show, tables) in zip(tabs, shows.values(), strict=True):
         if tab.open:

@@ -78,12 +78,9 @@ def run_view(opened: datasets.Opened, states: Sequence[tuple[Run, State]]) -> No
 
 @errors.boundary()
 def alarms(run: Run, opened: datasets.Opened, summary: FusionSummary | None) -> None:
-    for alarm in trainings.alarms_of(run, opened, summary):
-        with st.container(border=True, key=f"alarm_{alarm.kind}", gap="small"):
-            st.markdown(
-                f":orange[:material/warning:] **{text.plain(alarm.title)}.** {text.plain(alarm.sentence)} "
-                f"{text.plain(alarm.advice)}"
-            )
+    for at, alarm in enumerate(trainings.alarms_of(run, summary)):
+        with st.container(border=True, key=f"alarm_{at}", gap="small"):
+            widgets.alarm(alarm)
             if alarm.remedies and summary is not None:
                 with st.container(horizontal=True):
                     for words, changes in alarm.remedies.items():
@@ -103,6 +100,7 @@ def done(run: Run, opened: datasets.Opened, summary: FusionSummary) -> None:
     numbers = outcome.cards(opened, summary)
     widgets.number_cards(numbers, columns=len(numbers))
     near_copies(run, opened, summary)
+    groups(summary)
     labels = trainings.outcome(run, opened)
     if labels is None:
         return
@@ -145,6 +143,32 @@ def near_copies(run: Run, opened: datasets.Opened, summary: FusionSummary) -> No
             )
         else:
             st.dataframe(outcome.side_by_side(run, twin, opened), hide_index=True)
+
+
+@errors.boundary()
+def groups(summary: FusionSummary) -> None:
+    found = summary.training.groups
+    if found is None:
+        return
+    with st.container(border=True, key="groups", gap="small"):
+        st.markdown("**Groups of learners that err together**")
+        for sentence in (*summary.training.findings, *summary.training.warnings):
+            st.caption(text.plain(sentence))
+        st.caption(outcome.likelihood(found))
+        if found.groups:
+            st.dataframe(outcome.groups_table(found), hide_index=True)
+        if found.runners_up:
+            st.caption("These groups explain the votes about as well:")
+            st.dataframe(
+                outcome.other_groups_table(found),
+                hide_index=True,
+                column_config={
+                    "nats behind": st.column_config.NumberColumn(format="%.1f"),
+                    "other labels": st.column_config.NumberColumn(
+                        format="percent", help="Share of the rows that they would label differently."
+                    ),
+                },
+            )
 
 
 def overruled(opened: datasets.Opened, labels: StoredAnswer) -> None:

@@ -10,8 +10,9 @@ import pandas as pd
 import pyarrow.parquet
 import streamlit as st
 
-from deem_core import InputError
-from deem_core.comparison import METHODS, Comparison, Entry
+from deem_core import Alarm, InputError
+from deem_core.answers import NOT_KEPT, Answer
+from deem_core.comparison import FIRST_CLASS, METHODS, TIES_DRAWN, Comparison, Entry, MethodResult
 from deem_core.runs import Run
 from deem_core.typing import Codes
 from deem_core.votes import NO_VOTE, majority_vote, wilson
@@ -120,8 +121,19 @@ def ranked(comparison: Comparison, run: Run) -> pd.DataFrame:
                 "95 % interval": _interval(intervals.get(method.name)),
                 "same for every seed": method.stability,
             }
+        row |= {"alarms": ", ".join(alarm.kind for alarm in method.alarms)}
         row |= {"seconds": method.seconds, "MB": _megabytes(method.memory_bytes), "note": method.note}
         rows.append(row)
+        if method.ties_matter:
+            row["method"] = f"{method.title}, {TIES_DRAWN}"
+            rows.append(
+                {
+                    "method": f"{method.title}, {FIRST_CLASS}",
+                    "accuracy": method.first_class_accuracy,
+                    "alarms": "",
+                    "note": "",
+                }
+            )
     frame = pd.DataFrame(rows)
     frame = frame.loc[:, (frame.notna() & (frame != "")).any()]
     if "same as most methods" in frame:
@@ -136,6 +148,28 @@ def refusals(comparison: Comparison) -> dict[str, list[str]]:
         if not method.ran:
             titles.setdefault(method.note, []).append(method.title)
     return titles
+
+
+def method_note(method: MethodResult) -> None:
+    """Show what a method says of itself, such as who answered."""
+    if method.note:
+        st.caption(text.plain(method.note))
+
+
+def labels_words(answer: Answer) -> str:
+    """Return in words what a method's fused file holds."""
+    found = answer.summary()
+    words = (
+        f"{text.count(found.n_rows, 'row')} in the order of the file; {text.count(found.changed, 'label')} "
+        f"{'differs' if found.changed == 1 else 'differ'} from the majority vote."
+    )
+    return words if answer.probabilities_known else f"{words} {NOT_KEPT} Label and confidence are there."
+
+
+def alarms(comparison: Comparison) -> dict[str, list[Alarm]]:
+    """Return what raised an alarm → its alarms: the file first, then methods."""
+    raised = {"These votes": list(comparison.alarms)} | {one.title: list(one.alarms) for one in comparison.methods}
+    return {title: own for title, own in raised.items() if own}
 
 
 def single_learners(comparison: Comparison) -> str:

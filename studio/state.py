@@ -32,9 +32,11 @@ SWEEP = "sweep"
 """The id of the sweep in use."""
 COMPARISON = "comparison"
 """The id of the comparison in use."""
+METHOD = "method"
+"""The method of a comparison whose labels are in use."""
 RATE = "rate"
 """The learning rate that was chosen."""
-ADDRESS = (DATA, RUN, SWEEP, COMPARISON, RATE)
+ADDRESS = (DATA, RUN, SWEEP, COMPARISON, METHOD, RATE)
 
 # Widgets and containers; Streamlit also makes CSS classes of them (``st-key-…``).
 SAMPLES = "samples"
@@ -79,7 +81,7 @@ def use_dataset(id: str | None) -> None:
     Runs and choices of the one before are left behind.
     """
     if id != get(DATA):
-        for name in (RUN, SWEEP, COMPARISON, RATE):
+        for name in ADDRESS[1:]:
             put(name, None)
     put(DATA, id)
 

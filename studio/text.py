@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from deem_core import text
-from deem_core.text import ago, count, duration, size
+from deem_core.text import ago, count, duration, listing, size
 
-__all__ = ["ago", "count", "duration", "percent", "plain", "size"]
+__all__ = ["ago", "count", "duration", "listing", "percent", "plain", "size"]
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&^=])")
 _LIVE = re.compile(r"(:(?=//|material/|[\w+-]+:)|www(?=\.)|@)", re.IGNORECASE)

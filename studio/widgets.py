@@ -8,6 +8,7 @@ from typing import Any, Literal, TypedDict
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from deem_core import Alarm
 from deem_core.diagnostics import Finding
 from deem_core.figures import Picture
 from deem_core.readers import Report
@@ -258,6 +259,17 @@ def plain_list(sentences: Sequence[str]) -> None:
     """Show sentences below each other, small."""
     for sentence in sentences:
         st.caption(plain(sentence))
+
+
+def alarms(raised: Iterable[Alarm]) -> None:
+    """Show alarms below each other."""
+    for one in raised:
+        alarm(one)
+
+
+def alarm(raised: Alarm) -> None:
+    """Show one alarm: in short, what was seen, what to do."""
+    st.markdown(f":orange[:material/warning:] **{plain(raised.title)}.** {plain(raised.text)}")
 
 
 def with_data(title: str, question: str, icon: str, sentence: str) -> tuple[DeltaGenerator, datasets.Opened] | None:

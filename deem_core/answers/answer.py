@@ -13,25 +13,26 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 from numpy.typing import DTypeLike, NDArray
 
+from deem_core.alarm import Alarm, Kind
 from deem_core.answers import scores
+from deem_core.answers.checks import check_posterior, check_support
 from deem_core.errors import InputError
 from deem_core.typing import Codes, Floats, Labels, Mask, Posterior
-from deem_core.votes import NO_VOTE, Votes
+from deem_core.votes import Votes
+from deem_core.votes.majority import break_ties
 
 PART_ROWS = 1 << 18
 """Rows of a part; also the rows of a stored row group."""
 
 MAX_PROBABILITIES = 50
 """With more classes than this, tables leave the probabilities out unless asked for them."""
-
-_TOLERANCE = 1e-3  # of the sum of a row's probabilities
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,8 @@ class AnswerSummary:
     class_shares, majority_shares : list of K floats
         Of the rows with votes, by the fused label and by the majority vote.
     changed, overruled : int
-        Rows whose label differs from the majority vote, and from a unanimous one.
+        Rows whose label differs from the majority vote (in a tied row: from all tied classes), and from a unanimous
+        one.
     mean_confidence, agreement : float, optional
         Over the rows with votes; agreement is the share of labels that equal the majority vote. None without votes.
     """
@@ -71,13 +73,19 @@ class Answer:
     votes : Votes
         Their truth, if there is one, is not looked at.
     posterior : (n, K) array
-        Probabilities of the classes; rows without votes may hold anything, NaN included.
+        Probabilities of the classes. Rows without votes hold the method's prior, or anything else, NaN included.
     support : (n,) array, optional
         Share of the restarts that give the label.
     notes : tuple of str
         What the method says of itself, in sentences.
     method : str
         Its name in the registry, if it has one.
+    answered_by : str
+        Name of the method that answered, where ``method`` asks others.
+    method_alarms : tuple of Alarm
+        Doubts that the method itself has about its answer.
+    handles : tuple of str
+        Kinds of alarms that it takes care of, so that `alarms` leaves them out.
 
     Raises
     ------
@@ -100,15 +108,21 @@ class Answer:
     support: Floats | None = None
     notes: tuple[str, ...] = ()
     method: str = ""
+    answered_by: str = ""
+    method_alarms: tuple[Alarm, ...] = ()
+    handles: tuple[Kind, ...] = ()
     _whole: tuple[Answer, slice] | None = field(default=None, init=False, repr=False)  # of which this is a part
+
+    probabilities_known: ClassVar[bool] = True
+    """False for labels that a run kept without them (`deem_core.answers.stored.LabelsOnly`)."""
 
     def __post_init__(self) -> None:
         """Check that the posterior is one of these votes."""
         object.__setattr__(self, "posterior", np.asanyarray(self.posterior))
         object.__setattr__(self, "notes", tuple(self.notes))
-        _check(self.votes, self.posterior)
+        check_posterior(self.votes, self.posterior)
         if self.support is not None:
-            _check_support(self.votes, self.support)
+            check_support(self.votes, self.support)
 
     @classmethod
     def from_parts(
@@ -191,9 +205,18 @@ class Answer:
         return scores.review_score(self.votes, self.posterior)
 
     @cached_property
+    def majority(self) -> Codes:
+        """Majority vote of every row, (n,); -1 without votes.
+
+        A tied row takes the most probable of its tied classes, so it differs from the label only if the label is none
+        of them.
+        """
+        return break_ties(self.votes.codes, self.votes.majority_vote, self.posterior)
+
+    @cached_property
     def overruled(self) -> Mask:
         """Rows in which a unanimous vote was overruled, (n,)."""
-        differs: Mask = self.votes.unanimous & (self.codes != self.votes.majority_vote.codes)
+        differs: Mask = self.votes.unanimous & (self.codes != self.majority)
         return differs
 
     @cached_property
@@ -239,9 +262,19 @@ class Answer:
     # ------------------------------------------------------------------ in short
 
     @cached_property
+    def alarms(self) -> tuple[Alarm, ...]:
+        """Reasons to look closer before the labels are trusted, of all rows.
+
+        See `deem_core.answers.alarms`. They rest on the votes alone; silence is no proof.
+        """
+        from deem_core.answers.alarms import alarms  # noqa: PLC0415  # which knows answers
+
+        return alarms(self) if self._whole is None else self._whole[0].alarms
+
+    @cached_property
     def changes(self) -> NDArray[np.int64]:
         """Rows by majority vote (first) and label (second), (K, K)."""
-        return label_changes(self.votes.majority_vote.codes, self.codes, self.votes.n_classes)
+        return scores.label_changes(self.majority, self.codes, self.votes.n_classes)
 
     @property
     def shares(self) -> Floats:
@@ -272,7 +305,7 @@ class Answer:
         """
         if not np.array_equal(votes.codes, self.votes.codes):
             raise InputError("The answer is for other votes; only the truth may differ.")
-        answer = object.__new__(Answer)
+        answer = object.__new__(type(self))
         answer.__dict__.update(self.__dict__ | {"votes": votes})
         return answer
 
@@ -281,8 +314,8 @@ class Answer:
 
         The share of the restarts that give each label.
         """
-        _check_support(self.votes, support)
-        answer = object.__new__(Answer)
+        check_support(self.votes, support)
+        answer = object.__new__(type(self))
         answer.__dict__.update(self.__dict__ | {"support": support})
         return answer
 
@@ -301,6 +334,9 @@ class Answer:
             support=None if self.support is None else self.support[chosen],
             notes=self.notes,
             method=self.method,
+            answered_by=self.answered_by,
+            method_alarms=self.method_alarms,
+            handles=self.handles,
             _whole=(self, chosen),
         )
         return part
@@ -316,33 +352,19 @@ class Answer:
 
     # ------------------------------------------------------------------ tables
 
-    def to_table(self) -> pa.Table:
-        """Return a row per row in class codes, as runs store it (`deem_core.answers.stored`).
+    def to_table(self, *, probabilities: bool = True) -> pa.Table:
+        """Return a row per row in class codes, as `deem_core.answers.stored` keeps it."""
+        from deem_core.answers.stored import table  # noqa: PLC0415  # which knows answers
 
-        Columns: ``fused`` and ``majority`` (int32, -1 for no label), ``confidence``, ``agreement`` and ``entropy``
-        (float32, null without votes), ``needs_review`` (bool), ``restarts_agreeing`` (float32) where the support is
-        known, and ``p_0`` … (float64, so that the most probable class stays the same) for up to `MAX_PROBABILITIES`
-        classes.
+        return table(self, probabilities=probabilities)
+
+    def probability(self, k: int) -> pa.Array:
+        """Return the probability of a class as a column, (n,).
+
+        Rows without votes have the prior; null where a method gives them none.
         """
-        silent = self.silent
-
-        def floats(values: Posterior) -> pa.Array:
-            return pa.array(np.asarray(values, np.float32), mask=silent)
-
-        columns = {
-            "fused": pa.array(self.codes, pa.int32()),
-            "confidence": floats(self.confidence),
-            "majority": pa.array(self.votes.majority_vote.codes, pa.int32()),
-            "agreement": floats(self.agreement),
-            "entropy": floats(self.entropy),
-            "needs_review": pa.array(self.needs_review),
-        }
-        if self.support is not None:
-            columns["restarts_agreeing"] = floats(self.support)
-        if self.votes.n_classes <= MAX_PROBABILITIES:
-            for k in range(self.votes.n_classes):
-                columns[f"p_{k}"] = pa.array(np.asarray(self.posterior[:, k], np.float64), mask=silent)
-        return pa.table(columns)
+        values = np.asarray(self.posterior[:, k], np.float64)
+        return pa.array(values, mask=np.isnan(values))
 
     def to_frame(self) -> pd.DataFrame:
         """Return a frame in the original labels, ids as its index.
@@ -357,9 +379,9 @@ class Answer:
         }
         if self.votes.n_classes <= MAX_PROBABILITIES:
             for k, label in enumerate(self.votes.classes.tolist()):
-                columns[f"p_{label}"] = self._of_voted(self.posterior[:, k])
+                columns[f"p_{label}"] = np.asarray(self.posterior[:, k], np.float64)
         columns |= {
-            "majority_vote": pd.Series(names[self.votes.majority_vote.codes], ids, object),
+            "majority_vote": pd.Series(names[self.majority], ids, object),
             "agreement": self.agreement,
             "entropy": self._of_voted(self.entropy),
             "needs_review": self.needs_review,
@@ -401,40 +423,8 @@ class Answer:
 
     def _repr_html_(self) -> str:
         """Return the same and the first rows, for notebooks."""
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        said = (*self.notes, *(alarm.text for alarm in self.alarms))
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in said)
         return (
             f"<p>{html.escape(repr(self))}</p>{notes}{self.head(10).to_frame().to_html(float_format='{:.3f}'.format)}"
         )
-
-
-def label_changes(majority: Codes, codes: Codes, n_classes: int) -> NDArray[np.int64]:
-    """Return the rows with a label by majority vote (first) and label (second), (K, K)."""
-    labelled = codes != NO_VOTE
-    pairs = majority[labelled].astype(np.int64) * n_classes + codes[labelled]
-    return np.bincount(pairs, minlength=n_classes**2).reshape(n_classes, n_classes)
-
-
-def _check_support(votes: Votes, support: Floats) -> None:
-    if len(support) != votes.n_rows:
-        raise InputError(f"The support has {len(support):,} entries; the votes have {votes.n_rows:,} rows.")
-
-
-def _check(votes: Votes, posterior: Posterior) -> None:
-    """Refuse what is not a posterior of these votes.
-
-    Rows without votes are not looked at.
-    """
-    if posterior.shape != (votes.n_rows, votes.n_classes):
-        raise InputError(
-            f"The posterior has the shape {posterior.shape}; these votes need ({votes.n_rows}, {votes.n_classes}): "
-            "a row for each row and a column for each class."
-        )
-    for start in range(0, len(posterior), PART_ROWS):
-        block = posterior[start : start + PART_ROWS]
-        good = (block.min(axis=1) >= 0) & (np.abs(block.sum(axis=1) - 1) < _TOLERANCE)  # NaN is not good
-        bad = ~good & (votes.votes_per_row[start : start + PART_ROWS] > 0)
-        if bad.any():
-            raise InputError(
-                f"Row {start + int(bad.argmax()) + 1:,} of the posterior does not hold probabilities: "
-                "they must be at least 0 and sum to 1."
-            )

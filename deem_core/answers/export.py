@@ -5,8 +5,9 @@ To the columns of the file that was read it adds
 ==================  ==============================================================================
 ``fused_label``     the label, spelled like the class; empty for a row without votes
 ``confidence``      its probability
-``p_<class>``       the probability of every class, up to `MAX_PROBABILITIES` classes by default
-``majority_vote``   what most learners say, for comparison
+``p_<class>``       the probability of every class, up to `MAX_PROBABILITIES` classes by default; the
+                    method's prior for a row without votes
+``majority_vote``   what most learners say, for comparison; the most probable of tied classes
 ``agreement``       share of the votes cast that equal the fused label
 ``entropy``         of the probabilities, in nats
 ``needs_review``    true for the rows worth a human look
@@ -62,12 +63,13 @@ def fused_table(
         The file as it was read.
     answer : Answer
         For the same rows; its votes may be coded in the classes of a trained model. Rows without votes get no label,
-        and all that follows from one is null.
+        all that follows from one is null, and their probabilities are the method's prior.
     originals : bool
         Whether to give back every column of the file, or only the id if there is one. A long file comes back
         with one row per task, which leaves its task column alone.
     probabilities : bool, optional
-        Whether to add ``p_<class>`` columns; None adds up to `MAX_PROBABILITIES` of them or none.
+        Whether to add ``p_<class>`` columns; None adds up to `MAX_PROBABILITIES` of them or none, and none where the
+        answer does not know them.
     diagnostics : bool
         Whether to add ``majority_vote``, ``agreement``, ``entropy`` and ``needs_review``.
     label_column : str
@@ -100,7 +102,7 @@ def fused_table(
     if blank and review_below is None:
         raise InputError("To leave doubtful labels empty, say below which confidence (review_below).")
     if probabilities is None:
-        probabilities = votes.n_classes <= MAX_PROBABILITIES
+        probabilities = answer.probabilities_known and votes.n_classes <= MAX_PROBABILITIES
     columns = list(_originals(reading, every=originals))
     taken = {name.strip() for name, _ in columns}
     wishes = _Wishes(label_column, probabilities, diagnostics, review_below, blank)
@@ -232,10 +234,10 @@ def _added(answer: Answer, wishes: _Wishes) -> Iterator[tuple[str, pa.Array]]:
     yield "confidence", pa.array(answer.confidence, mask=silent)
     if wishes.probabilities:
         for k, label in enumerate(labels):
-            yield f"p_{label}", pa.array(answer.posterior[:, k].astype(np.float64), mask=silent)
+            yield f"p_{label}", answer.probability(k)
     if wishes.diagnostics:
         cells = (
-            tables.look_up(votes.majority_vote.codes, labels),
+            tables.look_up(answer.majority, labels),
             pa.array(answer.agreement, mask=silent),
             pa.array(answer.entropy, mask=silent),
             pa.array(answer.review_rows(wishes.review_below)),

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import entr, logsumexp
 
 from deem_core.typing import Codes, Floats, Integers, Posterior
@@ -74,6 +75,13 @@ def agreement(votes: Votes, codes: Integers) -> Floats:
         equal = (votes.codes[rows] == label[:, None]).sum(axis=1)
         np.divide(equal, cast, out=shares[rows], where=known)
     return shares
+
+
+def label_changes(majority: Codes, codes: Codes, n_classes: int) -> NDArray[np.int64]:
+    """Return the rows with a label by majority vote (first) and label (second), (K, K)."""
+    labelled = codes != NO_VOTE
+    pairs = majority[labelled].astype(np.int64) * n_classes + codes[labelled]
+    return np.bincount(pairs, minlength=n_classes**2).reshape(n_classes, n_classes)
 
 
 def review_score(votes: Votes, posterior: Posterior) -> Floats:

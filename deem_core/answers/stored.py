@@ -12,30 +12,64 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, ClassVar
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from deem_core.answers.answer import PART_ROWS, Answer, label_changes
+from deem_core.answers.answer import MAX_PROBABILITIES, PART_ROWS, Answer
+from deem_core.answers.scores import label_changes
 from deem_core.errors import InputError
 from deem_core.typing import Codes, Floats, Mask, Posterior
 from deem_core.votes import Votes
 
+NOT_KEPT = "The probabilities of these labels were not kept: there were too many rows, classes and methods."
 
-def write_answer(answer: Answer, stream: BinaryIO) -> None:
-    """Write an answer as Parquet, part by part."""
+
+def table(answer: Answer, *, probabilities: bool = True) -> pa.Table:
+    """Return a row per row in class codes.
+
+    Columns: ``fused`` and ``majority`` (int32, -1 for no label), ``confidence``, ``agreement`` and ``entropy``
+    (float32, null without votes), ``needs_review`` (bool), ``restarts_agreeing`` (float32) where the support is
+    known, and ``p_0`` … (float64, so that the most probable class stays the same) for up to `MAX_PROBABILITIES`
+    classes. Without probabilities ``review_score`` (float64) stands in their place: it cannot be found again.
+    """
+    silent = answer.silent
+
+    def floats(values: Posterior) -> pa.Array:
+        return pa.array(np.asarray(values, np.float32), mask=silent)
+
+    columns = {
+        "fused": pa.array(answer.codes, pa.int32()),
+        "confidence": floats(answer.confidence),
+        "majority": pa.array(answer.majority, pa.int32()),
+        "agreement": floats(answer.agreement),
+        "entropy": floats(answer.entropy),
+        "needs_review": pa.array(answer.needs_review),
+    }
+    if answer.support is not None:
+        columns["restarts_agreeing"] = floats(answer.support)
+    if not probabilities:
+        columns["review_score"] = pa.array(answer.review_score, mask=silent)
+    elif answer.votes.n_classes <= MAX_PROBABILITIES:
+        for k in range(answer.votes.n_classes):
+            columns[f"p_{k}"] = answer.probability(k)
+    return pa.table(columns)
+
+
+def write_answer(answer: Answer, stream: BinaryIO, *, probabilities: bool = True) -> None:
+    """Write an answer as Parquet, part by part.
+
+    Without probabilities it reads back as `LabelsOnly`.
+    """
     writer = None
     try:
-        for part in answer.parts():
-            table = part.to_table()
-            writer = writer or pyarrow.parquet.ParquetWriter(stream, table.schema)
-            writer.write_table(table, row_group_size=PART_ROWS)
-        if writer is None:  # no rows
-            table = answer.to_table()
-            writer = pyarrow.parquet.ParquetWriter(stream, table.schema)
-            writer.write_table(table)
+        for part in answer.parts() if answer.votes.n_rows else [answer]:
+            rows = table(part, probabilities=probabilities)
+            writer = writer or pyarrow.parquet.ParquetWriter(stream, rows.schema)
+            writer.write_table(rows, row_group_size=PART_ROWS)
     finally:
         if writer is not None:
             writer.close()
@@ -61,7 +95,7 @@ class StoredAnswer:
 
     @cached_property
     def majority(self) -> Codes:
-        """Majority vote of every row, (n,); -1 without votes."""
+        """Majority vote of every row, (n,), as `Answer.majority`."""
         return np.asarray(self._column("majority"), np.int32)
 
     @cached_property
@@ -90,9 +124,9 @@ class StoredAnswer:
 
     @property
     def posterior(self) -> Floats | None:
-        """Probabilities, (n, K), 1/K in rows without votes.
+        """Probabilities, (n, K), the prior in rows without votes.
 
-        None if the classes were too many to keep them.
+        That is 1/K where none was kept. None if the classes were too many to keep them.
         """
         if not {f"p_{k}" for k in range(self.n_classes)} <= self._names:
             return None
@@ -101,13 +135,24 @@ class StoredAnswer:
             posterior[:, k] = np.nan_to_num(self._column(f"p_{k}"), nan=1 / self.n_classes)
         return posterior
 
-    def answer(self, votes: Votes, otherwise: Callable[[], Posterior]) -> Answer:
+    def answer(self, votes: Votes, otherwise: Callable[[], Posterior] | None = None) -> Answer:
         """Return the answer for the same votes.
 
-        ``otherwise`` gives the posterior where it was not kept.
+        ``otherwise`` gives the posterior where it was not kept; without it the answer is `LabelsOnly`.
+
+        Raises
+        ------
+        InputError
+            If the table is damaged or has other rows.
         """
-        posterior = self.posterior
-        answer = Answer(votes, otherwise() if posterior is None else posterior, support=self.support)
+        if len(self.codes) != votes.n_rows:
+            raise InputError(f"The stored labels have {len(self.codes):,} rows; the votes have {votes.n_rows:,}.")
+        posterior: Posterior | None = self.posterior
+        if posterior is None:
+            if otherwise is None:
+                return LabelsOnly.of(self, votes)
+            posterior = otherwise()
+        answer = Answer(votes, posterior, support=self.support)
         answer.__dict__["needs_review"] = self.needs_review  # as it was decided then, and at no cost
         return answer
 
@@ -119,6 +164,53 @@ class StoredAnswer:
     def _column(self, name: str) -> NDArray[Any]:
         with _readable():
             return np.asarray(pyarrow.parquet.read_table(self.path, columns=[name])[name].to_numpy())
+
+
+class LabelsOnly(Answer):
+    """Answer of which labels and confidence were kept, and probabilities not.
+
+    What follows from the labels is there; asking for the posterior is an `InputError`.
+    """
+
+    probabilities_known: ClassVar[bool] = False
+
+    @classmethod
+    def of(cls, stored: StoredAnswer, votes: Votes) -> LabelsOnly:
+        """Return the labels of a stored table."""
+        answer = object.__new__(cls)
+        answer.__dict__.update(
+            votes=votes,
+            support=stored.support,
+            codes=stored.codes,
+            majority=stored.majority,
+            confidence=_decimals(stored.confidence),
+            entropy=_decimals(stored._column("entropy")),
+            needs_review=stored.needs_review,
+            review_score=np.asarray(stored._column("review_score"), np.float64),
+        )
+        return answer
+
+    def rows(self, start: int, stop: int) -> Answer:
+        """Return the rows from ``start`` to ``stop`` as views."""
+        chosen, part = slice(start, stop), object.__new__(type(self))
+        part.__dict__.update(
+            votes=self.votes.select_rows(chosen),
+            support=None if self.support is None else self.support[chosen],
+            _whole=(self, chosen),
+            **{name: getattr(self, name)[chosen] for name in ("codes", "majority", "confidence", "entropy")},
+        )
+        return part
+
+    def __getattr__(self, name: str) -> Any:
+        """Refuse what was not kept; called only for what is not there."""
+        if name == "posterior":
+            raise InputError(NOT_KEPT)
+        raise AttributeError(name)
+
+
+def _decimals(values: NDArray[Any]) -> Floats:
+    """Return numbers of seven digits as they are written."""
+    return np.asarray(values, np.float64).round(7)
 
 
 @contextmanager

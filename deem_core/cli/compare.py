@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from deem_core.cli.options import add_command, add_reading_options, check_outputs, read_file
 from deem_core.cli.terminal import Bar, table
+from deem_core.comparison.result import FIRST_CLASS, TIES_DRAWN
 from deem_core.errors import InputError
 from deem_core.files.atomic import write_json
 from deem_core.methods.registry import BUDGET
@@ -96,11 +97,24 @@ def report(found: Comparison) -> Iterable[str]:
         yield ""
         yield f"Same label, % of rows ({found.n_disputed:,} rows disputed)"
         yield from table(*_matrix(found, [method.name for method in ranked]), total=len(ranked))
-    noted = [method for method in found.methods if not method.ran or method.cut]
-    if noted:
+    alarms = [("these votes", found.alarms), *((method.name, method.alarms) for method in found.methods)]
+    if any(raised for _, raised in alarms):
+        yield ""
+        yield "Alarms"
+        yield from (f"  {name}: {alarm.text}" for name, raised in alarms for alarm in raised)
+    short = [method for method in found.methods if not method.ran or method.cut]
+    if short:
         yield ""
         yield "Not run, or cut short"
-        yield from (f"  {method.name}: {method.note}" for method in noted)
+        yield from (f"  {method.name}: {method.note}" for method in short)
+    notes: dict[str, list[str]] = {}
+    for method in ranked:
+        if method.note and not method.cut:
+            notes.setdefault(method.note, []).append(method.name)
+    if notes:
+        yield ""
+        yield "What they say of themselves"
+        yield from (f"  {', '.join(names)}: {note}" for note, names in notes.items())
     yield ""
     yield conclusion(found)
 
@@ -116,8 +130,12 @@ def _scores(found: Comparison, ranked: Sequence[MethodResult]) -> tuple[list[str
         row = [method.name, percent(method.accuracy), f"{100 * low:.1f}–{100 * high:.1f}", spread]
         row += [percent(method.balanced_accuracy), percent(method.macro_f1)]
         row += [percent(method.expert_accuracy), percent(method.rest_accuracy)] if experts else []
-        rows.append([*row, *_cost(method)])
-    return [*header, "s", "memory"], rows
+        rows.append([*row, *_cost(method), _mark(method)])
+        if method.ties_matter:
+            rows[-1][0] = f"{method.name}, {TIES_DRAWN}"
+            other = [f"{method.name}, {FIRST_CLASS}", percent(method.first_class_accuracy)]
+            rows.append([*other, *[""] * (len(rows[-1]) - len(other))])
+    return [*header, "s", "memory", ""], rows
 
 
 def _shares(found: Comparison, ranked: Sequence[MethodResult]) -> tuple[list[str], list[list[str]]]:
@@ -125,8 +143,13 @@ def _shares(found: Comparison, ranked: Sequence[MethodResult]) -> tuple[list[str
     rows = []
     for method in ranked:
         shares = [percent(share) for share in (method.shares or [])[: len(shown)]]
-        rows.append([method.name, *shares, percent(method.stability), *_cost(method)])
-    return ["method", *(f"says {label}" for label in shown), "seeds agree", "s", "memory"], rows
+        rows.append([method.name, *shares, percent(method.stability), *_cost(method), _mark(method)])
+    return ["method", *(f"says {label}" for label in shown), "seeds agree", "s", "memory", ""], rows
+
+
+def _mark(method: MethodResult) -> str:
+    """Return a mark for a method with alarms, which are told below."""
+    return "alarm" if method.alarms else ""
 
 
 def _cost(method: MethodResult) -> list[str]:

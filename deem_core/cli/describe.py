@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from deem_core.cli.options import add_command, add_reading_options, check_outputs, read_file
 from deem_core.cli.terminal import shortened, table, two_columns
+from deem_core.diagnostics.panel import true_effective_votes
+from deem_core.diagnostics.rules import RuleTable, find_rules
 from deem_core.files.atomic import write_json
+from deem_core.groups.effective_votes import worth
+from deem_core.groups.panel import PanelHealth, panel_health
 from deem_core.readers import Reading
-from deem_core.text import percent, size
+from deem_core.text import DASH, listing, percent, size
 from deem_core.votes import Votes
 from deem_core.votes.describe import Facts, describe
 
@@ -25,7 +32,9 @@ def add(commands: Any) -> None:
         "describe",
         _describe,
         "Say what is in a file of votes.",
-        "Prints what was understood, changed and left out, then coverage, ties, learners and classes.\n\n"
+        "Prints what was understood, changed and left out, then coverage, ties, the health of the panel (how many\n"
+        "independent votes there are, camps, rules), learners and classes; where learners know one class each, how\n"
+        "often these rules fire and contradict each other.\n\n"
         "examples:\n"
         "  python -m deem_core describe sample_data/experts_wide.csv\n"
         "  python -m deem_core describe sample_data/crowd_long.csv --truth-file sample_data/crowd_long_truth.csv\n"
@@ -38,16 +47,32 @@ def add(commands: Any) -> None:
 def _describe(options: argparse.Namespace) -> None:
     check_outputs([options.json], inputs=[options.file, options.truth_file])
     reading = read_file(options)
-    facts = describe(reading.votes)
+    votes = reading.votes
+    facts = describe(votes)
+    rules = find_rules(votes)
+    rng = np.random.default_rng(0)
+    health = panel_health(votes, rng)
+    true_votes = true_effective_votes(votes, rng)
     if options.json:
-        votes = reading.votes
         names = {"classes": votes.classes, "learners": votes.learners, "truth_only": votes.truth_only}
-        write_json({**reading.report.to_dict(), **names, **facts.to_dict()}, options.json)
-    for line in _description(reading, facts):
+        rows = [] if rules is None else rules.to_dict()["rules"]
+        panel = {**health.to_dict(), "true_effective_votes": true_votes}
+        found = {**reading.report.to_dict(), **names, **facts.to_dict(), "panel": panel, "rules": rows}
+        write_json(found, options.json)
+    for line in _description(reading, facts, Panel(health, true_votes, rules)):
         print(line)
 
 
-def _description(reading: Reading, facts: Facts) -> Iterable[str]:
+@dataclass(frozen=True)
+class Panel:
+    """The learners as a panel: its health, and the rules in it."""
+
+    health: PanelHealth
+    true_votes: float | None
+    rules: RuleTable | None
+
+
+def _description(reading: Reading, facts: Facts, panel: Panel) -> Iterable[str]:
     votes, report = reading.votes, reading.report
     yield f"{reading.source.name}: {votes.dimensions}, {report.layout} layout"
     for kind, title in (
@@ -62,6 +87,13 @@ def _description(reading: Reading, facts: Facts) -> Iterable[str]:
             yield from (f"  · {sentence}" for sentence in sentences)
     yield "\nFacts"
     yield from two_columns(_facts_lines(votes, facts, report.held_bytes, report.peak_bytes))
+    yield "\nPanel"
+    yield from (f"  · {sentence}" for sentence in panel.health.sentences)
+    if panel.true_votes is not None:
+        yield f"  · By the truth, worth {worth(panel.true_votes)} (evaluation only)."
+    if panel.rules is not None:
+        yield "\nRules: shares of all rows on which each votes, votes beside others, and votes against others"
+        yield from _rule_lines(panel.rules)
     yield "\nLearners"
     yield from _learner_table(votes, facts)
     yield "\nClasses"
@@ -74,7 +106,7 @@ def _facts_lines(votes: Votes, facts: Facts, held: int, peak: int | None) -> lis
         ("votes cast", f"{facts.n_votes:,} of {n * votes.n_learners:,} ({percent(facts.coverage)})"),
         ("votes per row", f"{votes.votes_per_row.min():,} to {votes.votes_per_row.max():,}"),
         ("unanimous rows", f"{facts.n_unanimous:,} ({percent(facts.n_unanimous / n)})"),
-        ("tied rows", f"{facts.n_tied:,} ({percent(facts.n_tied / n)}); majority vote takes the first class"),
+        ("tied rows", f"{facts.n_tied:,} ({percent(facts.n_tied / n)}); their majority vote is a draw"),
         ("rows without a vote", f"{facts.n_silent:,}"),
         ("constant learners", shortened(facts.constant_learners)),
         ("identical learners", shortened([" = ".join(group) for group in facts.identical_learners])),
@@ -83,7 +115,22 @@ def _facts_lines(votes: Votes, facts: Facts, held: int, peak: int | None) -> lis
     if facts.majority_accuracy is not None:
         known = f"truth known for {facts.n_truth:,} rows; evaluation only"
         lines.append(("majority vote is right", f"{percent(facts.majority_accuracy)} ({known})"))
+        if facts.n_tied:
+            first = percent(facts.majority_first_class_accuracy)
+            lines.append(("", f"with ties drawn fairly; {first} with ties given to the first class"))
     return lines
+
+
+def _rule_lines(rules: RuleTable) -> Iterable[str]:
+    header = ["rule", "votes for", "coverage", "overlap", "conflict"]
+    judged = any(rule.precision is not None for rule in rules.rules)
+    rows = []
+    for rule in rules.rules[:ROWS_SHOWN]:
+        shares = [percent(share) for share in (rule.coverage, rule.overlap, rule.conflict)]
+        rows.append([rule.learner, listing(rule.polarity, 3) or DASH, *shares])
+        if judged:
+            rows[-1].append(percent(rule.precision))
+    yield from table([*header, "right (evaluation)"] if judged else header, rows, len(rules.rules))
 
 
 def _learner_table(votes: Votes, facts: Facts) -> Iterable[str]:

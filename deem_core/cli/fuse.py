@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deem_core.alarm import with_alarms
 from deem_core.answers.answer import Answer
 from deem_core.answers.export import write_fused
 from deem_core.cli.options import (
@@ -27,6 +28,7 @@ from deem_core.estimators.summary import TrainingSummary
 from deem_core.estimators.verbs import load, train
 from deem_core.files import tables
 from deem_core.files.atomic import write_json
+from deem_core.files.plain import to_plain
 from deem_core.methods import dawid_skene, pools, registry
 from deem_core.methods.registry import METHODS, TRAINED
 from deem_core.readers import Reading
@@ -36,7 +38,10 @@ from deem_core.votes import Votes
 from deem_core.votes.describe import accuracy
 
 if TYPE_CHECKING:  # torch takes a second to import: only those who train wait for it
-    from deem_core.estimators.deem import DEEM
+    from deem_core.estimators.base import Fuser
+
+
+MAJORITY = "majority vote"
 
 
 def add(commands: Any) -> None:
@@ -134,7 +139,7 @@ def _fuse(options: argparse.Namespace) -> None:
     else:
         seed = training_settings(options)["random_state"]
         aggregate = registry.aggregate(options.method, reading.votes, np.random.default_rng(seed))
-        answer = Answer(reading.votes, aggregate.posterior, notes=aggregate.notes, method=options.method)
+        answer = aggregate.answer(reading.votes, options.method)
         sentences = list(answer.notes)
         settings = {"iterations": {"value": aggregate.iterations, "reason": "the method's own stop rule"}}
         result = {"settings": settings, "restarts": [], "warnings": sentences}
@@ -165,7 +170,7 @@ def _apply(options: argparse.Namespace) -> None:
     _report(answer, options, sentences, {"warnings": differences, "settings": {}, "restarts": []})
 
 
-def _fitted(options: argparse.Namespace, votes: Votes) -> DEEM:
+def _fitted(options: argparse.Namespace, votes: Votes) -> Fuser:
     with Bar() as bar:
         return train(votes, options.method, control=bar, **training_settings(options))
 
@@ -194,6 +199,9 @@ def _write(reading: Reading, answer: Answer, options: argparse.Namespace) -> Non
 def _story(summary: TrainingSummary) -> list[str]:
     """Say what training did, in a few readable lines."""
     values = summary.setting_values
+    if summary.groups is not None:
+        how = f"Fitted the grouped model exactly in {summary.groups.iterations} iterations, {summary.seconds:.1f} s."
+        return [how, *summary.findings, *summary.warnings]
     if not summary.restarts:
         how = f"Fitted the iRBM exactly in {values['iterations']} iterations, {summary.seconds:.1f} s."
         return [how, *summary.warnings]
@@ -211,7 +219,9 @@ def _result(summary: TrainingSummary) -> dict[str, Any]:
     """Return what the JSON of a command tells of a training."""
     plain = summary.to_dict()
     names = ["settings", "restarts", "warnings", "near_copies", "device"]
-    return {name: plain[name] for name in (names if summary.sweep is None else [*names, "sweep"])}
+    names += [] if summary.sweep is None else ["sweep"]
+    names += [] if summary.groups is None else ["groups"]
+    return {name: plain[name] for name in names}
 
 
 def _report(answer: Answer, options: argparse.Namespace, sentences: Sequence[str], result: dict[str, Any]) -> None:
@@ -219,13 +229,18 @@ def _report(answer: Answer, options: argparse.Namespace, sentences: Sequence[str
     print(f"{Path(options.file).name}: {votes.dimensions}, fused by {options.method}.")
     for sentence in sentences:
         print(sentence)
-    beside, labelled = _beside(votes), ~answer.silent
+    for alarm in answer.alarms:
+        if alarm.sentence not in sentences:
+            print(f"Alarm. {alarm.title}: {alarm.text}")
+    beside, labelled = _beside(answer), ~answer.silent
     content = {
         "method": options.method,
         "n_rows": votes.n_rows,
         "n_learners": votes.n_learners,
         "n_classes": votes.n_classes,
         **result,
+        "warnings": with_alarms(result["warnings"], answer.alarms),
+        "alarms": to_plain(answer.alarms),
         "agreement": {name: float((codes == answer.codes)[labelled].mean()) for name, codes in beside.items()},
     }
     evaluation = evaluate(answer, beside["dawid skene"])
@@ -234,7 +249,7 @@ def _report(answer: Answer, options: argparse.Namespace, sentences: Sequence[str
         print(f"The same label as: {agreements}. Without truth nobody can say who is right.")
     else:
         content |= _scores(votes, beside, evaluation)
-        print(_evaluation_line(options.method, content, beside, evaluation))
+        print(_evaluation_line(options.method, content, beside, evaluation, tied=bool(votes.majority_vote.n_tied)))
     if options.json:
         write_json(content, options.json)
     review = int(answer.review_rows(getattr(options, "review_below", None)).sum())  # train writes no fused file
@@ -248,33 +263,45 @@ def _scores(votes: Votes, beside: dict[str, Codes], evaluation: Evaluation) -> d
     """Return the accuracies of all methods, and the evaluation in full."""
     assert votes.truth is not None  # noqa: S101  # or there were no evaluation
     rates = {f"{name.replace(' ', '_')}_accuracy": accuracy(codes, votes.truth) for name, codes in beside.items()}
-    return {"accuracy": evaluation.accuracy, **rates, "evaluation": evaluation.to_dict()}
+    rates["majority_vote_accuracy"] = evaluation.majority_vote_accuracy  # a fair draw of ties, not what was fused
+    return {
+        "accuracy": evaluation.accuracy,
+        **rates,
+        "majority_vote_first_class_accuracy": evaluation.majority_vote_first_class_accuracy,
+        "evaluation": evaluation.to_dict(),
+    }
 
 
-def _evaluation_line(method: str, content: dict[str, Any], beside: dict[str, Codes], evaluation: Evaluation) -> str:
-    """Say who is right how often, with the intervals that are known."""
+def _evaluation_line(
+    method: str, content: dict[str, Any], beside: dict[str, Codes], evaluation: Evaluation, *, tied: bool
+) -> str:
+    """Say who is right how often, with the intervals that are known.
+
+    ``tied`` tells whether the majority vote is a draw in some rows.
+    """
     intervals = {score.name: score.accuracy_interval for score in evaluation.methods}
 
     def share(rate: float, interval: tuple[float, float] | None) -> str:
         between = "" if interval is None else f" ({100 * interval[0]:.1f} to {100 * interval[1]:.1f})"
         return f"{percent(rate)}{between}"
 
+    shown = {name: name for name in beside} | ({MAJORITY: f"{MAJORITY} (ties drawn)"} if tied else {})
     others = ", ".join(
-        f"{name} {share(content[f'{key}_accuracy'], intervals.get(key))}"
+        f"{shown[name]} {share(content[f'{key}_accuracy'], intervals.get(key))}"
         for name, key in ((name, name.replace(" ", "_")) for name in beside)
     )
     own = share(evaluation.accuracy, intervals["fused"])
     return f"Right, with 95 % intervals: {method} {own}, {others}. Evaluation only, never used in training."
 
 
-def _beside(votes: Votes) -> dict[str, Codes]:
+def _beside(answer: Answer) -> dict[str, Codes]:
     """Return the labels of simpler methods, to see what fusing changed.
 
     Majority vote, Dawid-Skene, pools.
     """
-    rng = np.random.default_rng(0)
+    votes, rng = answer.votes, np.random.default_rng(0)
     labels = {
-        "majority vote": votes.majority_vote.codes,
+        MAJORITY: answer.majority,
         "dawid skene": dawid_skene.aggregate(votes, rng).codes,
     }
     if votes.soft is not None:

@@ -11,7 +11,7 @@ from deem_core.cli.options import add_command, check_outputs
 from deem_core.files import tables
 from deem_core.files.atomic import write_json
 from deem_core.text import percent
-from deem_core.votes.describe import accuracy
+from deem_core.votes.describe import majority_accuracy
 
 
 def add(commands: Any) -> None:
@@ -27,7 +27,8 @@ def add(commands: Any) -> None:
         "  ampdata   one expert on two classes that nobody else knows\n"
         "  copies    three families of five near-copies (like the paper's MnistE)\n"
         "  experts   copies, with one expert on the classes 4 and 7 in each family\n"
-        "  crowd     many workers of varying skill, few answers per task\n\n"
+        "  crowd     many workers of varying skill, few answers per task\n"
+        "  rules     labelling rules that know one class each and abstain elsewhere\n\n"
         "examples:\n"
         "  python -m deem_core simulate tree --rows 10000 --seed 0 -o tree.csv\n"
         "  python -m deem_core simulate condind --rows 3000 --labels cat,dog,bird --missing 0.2 -o pets.parquet\n"
@@ -69,7 +70,7 @@ def _simulate(options: argparse.Namespace) -> None:
     if options.json:
         keys = {"name": options.name, "rows": options.rows, "seed": options.seed, "learners": votes.learners}
         write_json({**keys, "classes": votes.classes, "pi": ensemble.pi, "psi": ensemble.psi}, options.json)
-    right = accuracy(votes.majority_vote.codes, ensemble.truth)
+    right = majority_accuracy(votes)
     print(f"{Path(options.output).name}: {votes.dimensions}; majority vote is right in {percent(right)} of the rows.")
     if options.layout == "long" and not options.truth_file:
         print("A long file has no room for the truth; add --truth-file to keep it.")

@@ -4,14 +4,16 @@
 """
 
 from deem_core.comparison.evaluation import Evaluation, MethodScore, evaluate
-from deem_core.comparison.result import Comparison, Difference, MethodResult
+from deem_core.comparison.result import FIRST_CLASS, TIES_DRAWN, Comparison, Difference, MethodResult
 from deem_core.comparison.run import MethodProgress, compare
 from deem_core.comparison.verdict import conclusion
-from deem_core.methods.registry import BUDGET, METHODS, TRAINED, Entry, aggregate, entry
+from deem_core.methods.registry import BUDGET, METHODS, TRAINED, Entry, aggregate, entry, quick
 
 __all__ = [
     "BUDGET",
+    "FIRST_CLASS",
     "METHODS",
+    "TIES_DRAWN",
     "TRAINED",
     "Comparison",
     "Difference",
@@ -25,4 +27,5 @@ __all__ = [
     "conclusion",
     "entry",
     "evaluate",
+    "quick",
 ]

@@ -15,8 +15,8 @@ from deem_core.files.plain import from_plain, to_plain
 from deem_core.methods import dawid_skene
 from deem_core.typing import Codes
 from deem_core.votes import NO_VOTE
-from deem_core.votes.describe import accuracy
-from deem_core.votes.statistics import paired_difference, scores
+from deem_core.votes.describe import accuracy, majority_accuracy
+from deem_core.votes.statistics import FairVote, paired_difference, scores
 
 TITLES = {"fused": "Fused labels", "dawid_skene": "Dawid-Skene", "majority_vote": "Majority vote"}
 """What is evaluated, and what people call it."""
@@ -41,12 +41,16 @@ class Evaluation:
     Attributes
     ----------
     accuracy, majority_vote_accuracy, dawid_skene_accuracy : float
+        That of the majority vote is the expected value of a fair draw of its ties.
     rows : int
         With known truth.
     methods : tuple of MethodScore
         In the order of `TITLES`.
     gains : dict of str to (float, float, float)
-        Accuracy of the labels minus that of another method, with the ends of its 95 % interval.
+        Accuracy of the labels minus that of another method, with the ends of its 95 % interval. Against the majority
+        vote a tied row counts by the share of its draw.
+    majority_vote_first_class_accuracy : float, optional
+        The majority vote with ties given to the first class; None where an older version did not tell.
     """
 
     accuracy: float
@@ -55,6 +59,7 @@ class Evaluation:
     rows: int
     methods: tuple[MethodScore, ...]
     gains: dict[str, tuple[float, float, float]]
+    majority_vote_first_class_accuracy: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -105,15 +110,16 @@ def evaluate(answer: Answer, dawid_skene_codes: Codes | None = None) -> Evaluati
     rng = np.random.default_rng(0)
     if dawid_skene_codes is None:
         dawid_skene_codes = dawid_skene.aggregate(votes.without_truth(), rng).codes
-    labels = {
-        "fused": answer.codes,
-        "dawid_skene": dawid_skene_codes,
-        "majority_vote": votes.majority_vote.codes,
+    fair = FairVote.of(votes)
+    labels: dict[str, Codes | FairVote] = {
+        "fused": answer.codes[None],
+        "dawid_skene": dawid_skene_codes[None],
+        "majority_vote": fair,
     }
     n_labels = votes.n_classes + len(votes.truth_only)
     methods = []
     for name, codes in labels.items():
-        own = scores(codes[None], votes.truth, n_labels, rng)
+        own = scores(codes, votes.truth, n_labels, rng)
         methods.append(
             MethodScore(
                 name,
@@ -125,15 +131,16 @@ def evaluate(answer: Answer, dawid_skene_codes: Codes | None = None) -> Evaluati
             )
         )
     gains = {
-        name: paired_difference(labels["fused"][None], codes[None], votes.truth, rng)
+        name: paired_difference(labels["fused"], codes, votes.truth, rng)
         for name, codes in labels.items()
         if name != "fused"
     }
     return Evaluation(
-        accuracy=accuracy(labels["fused"], votes.truth),
-        majority_vote_accuracy=accuracy(labels["majority_vote"], votes.truth),
-        dawid_skene_accuracy=accuracy(labels["dawid_skene"], votes.truth),
+        accuracy=accuracy(answer.codes, votes.truth),
+        majority_vote_accuracy=majority_accuracy(votes),
+        dawid_skene_accuracy=accuracy(dawid_skene_codes, votes.truth),
         rows=int((votes.truth != NO_VOTE).sum()),
         methods=tuple(methods),
         gains=gains,
+        majority_vote_first_class_accuracy=accuracy(votes.majority_vote.codes, votes.truth),
     )

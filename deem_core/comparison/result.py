@@ -7,9 +7,14 @@ from typing import Any, Self
 
 import pandas as pd
 
+from deem_core.alarm import Alarm
 from deem_core.errors import InputError
 from deem_core.files.plain import from_plain, to_plain
+from deem_core.methods.registry import SUBJECTS
 from deem_core.typing import Codes
+
+TIES_DRAWN, FIRST_CLASS = "ties drawn", "ties to the first class"
+"""The two readings of a majority vote with ties, in tables."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,9 @@ class MethodResult:
     note : str
         Sentences: why it could not run, what was cut, what it says of itself.
     accuracy, balanced_accuracy, macro_f1 : float, optional
-        With truth: mean over the seeds.
+        With truth: mean over the seeds; of the majority vote the expected value of a fair draw of ties.
+    first_class_accuracy : float, optional
+        Of the majority vote alone: accuracy with ties given to the first class, as in its labels.
     intervals : dict
         Metric → [low, high], 95 % bootstrap interval over rows.
     std : dict
@@ -58,7 +65,9 @@ class MethodResult:
     stability : float, optional
         Mean share of rows on which two seeds agree.
     versus : dict
-        "mv" and "deem" → `Difference` in accuracy.
+        "mv" and the subjects of the comparison (`registry.SUBJECTS`) → `Difference` in accuracy.
+    alarms : tuple of Alarm
+        About the labels of the first run, without truth; those about the file are in `Comparison.alarms`.
     """
 
     name: str
@@ -82,11 +91,18 @@ class MethodResult:
     shares: list[float] | None = None
     stability: float | None = None
     versus: dict[str, Difference] = field(default_factory=dict)
+    first_class_accuracy: float | None = None
+    alarms: tuple[Alarm, ...] = ()
 
     @property
     def ran(self) -> bool:
         """Whether it gave labels."""
         return self.seeds > 0
+
+    @property
+    def ties_matter(self) -> bool:
+        """Whether its accuracy depends on ties; only the majority vote's does."""
+        return self.first_class_accuracy is not None and self.first_class_accuracy != self.accuracy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +127,29 @@ class DisputedRow:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Dependence:
+    """How much learners err together.
+
+    Attributes
+    ----------
+    votes_per_row, n_eff : float, optional
+        Votes of a row, and how many independent ones they count like; found without the truth.
+    rho_others : float, optional
+        Mean correlation, over pairs of learners, of going against the majority of the others. Without the truth.
+    error_correlation : float, optional
+        With truth: mean correlation of the errors of two learners. Evaluation only.
+    error_rows : int
+        Rows with known truth that it rests on.
+    """
+
+    votes_per_row: float | None = None
+    n_eff: float | None = None
+    rho_others: float | None = None
+    error_correlation: float | None = None
+    error_rows: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class Comparison:
     """All methods on the same votes.
 
@@ -125,6 +164,8 @@ class Comparison:
     best_learner, best_learner_accuracy, average_learner_accuracy : optional
         With truth: single learners, each on the rows it voted on; those with fewer than 30 are left out.
     expert_classes : list of str
+    dependence : Dependence, optional
+        None in comparisons of earlier versions.
     agreement : Agreement
         Between the methods that ran, by the labels of their first run.
     n_disputed : int
@@ -133,6 +174,8 @@ class Comparison:
         The most disputed of them, at most 200.
     budget : float, optional
         Seconds that each method had.
+    alarms : tuple of Alarm
+        About the votes alone: they hold for every method.
     labels : dict
         Method → (n,) class codes of its first run, −1 for a row without votes. Empty after `from_dict`, unless
         `to_dict` was asked to keep them.
@@ -148,10 +191,12 @@ class Comparison:
     best_learner_accuracy: float | None = None
     average_learner_accuracy: float | None = None
     expert_classes: list[str] = field(default_factory=list)
+    dependence: Dependence | None = None
     agreement: Agreement
     n_disputed: int
     disputed: tuple[DisputedRow, ...] = ()
     budget: float | None = None
+    alarms: tuple[Alarm, ...] = ()
     labels: dict[str, Codes] = field(default_factory=dict, compare=False)
 
     def _repr_html_(self) -> str:
@@ -177,6 +222,14 @@ class Comparison:
     def __contains__(self, name: object) -> bool:
         """Return whether a method was asked for."""
         return any(method.name == name for method in self.methods)
+
+    @property
+    def subject(self) -> MethodResult | None:
+        """The method that the comparison is about.
+
+        The first of `registry.SUBJECTS` that ran.
+        """
+        return next((self[name] for name in SUBJECTS if name in self and self[name].ran), None)
 
     def ranked(self) -> list[MethodResult]:
         """Return the methods that ran, the most accurate first.

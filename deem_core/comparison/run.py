@@ -14,12 +14,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from deem_core.answers.alarms import file_alarms, file_health, label_alarms
 from deem_core.comparison.gauge import Gauge
 from deem_core.comparison.result import Comparison, MethodResult
 from deem_core.comparison.scoring import evaluate, summarise
 from deem_core.control import Control, Stopped, StopWhen
 from deem_core.errors import DeemError, InputError
 from deem_core.files.plain import to_plain
+from deem_core.groups.panel import PanelHealth
 from deem_core.methods import registry
 from deem_core.methods.contract import Aggregate
 from deem_core.methods.registry import BUDGET
@@ -68,6 +70,8 @@ class MethodProgress:
 
 Watcher = Callable[[MethodProgress], None]
 
+Keeper = Callable[[str, Aggregate], None]
+
 
 def compare(
     votes: Any,
@@ -78,6 +82,7 @@ def compare(
     budget: float | None = BUDGET,
     random_state: int = 0,
     watch: Watcher | None = None,
+    keep: Keeper | None = None,
     control: Control | None = None,
 ) -> Comparison:
     """Run methods on the same votes and compare their labels.
@@ -99,6 +104,9 @@ def compare(
         Same number, same labels (unless the budget cuts).
     watch : callable, optional
         Called with a `MethodProgress` before and after each run, and with the result of each method.
+    keep : callable, optional
+        Called with the name of each method that ran and what its first run made, the one whose labels are told; the
+        probabilities are not held any longer.
     control : Control, optional
         Asked whether to stop between methods, seeds and iterations, and told the same `MethodProgress`.
 
@@ -124,6 +132,7 @@ def compare(
         raise InputError(f"The budget is {budget} seconds; it must be more than 0.")
     experts = _expert_codes(votes, expert_classes)
     bare, control = votes.without_truth(), control or Control()
+    health = file_health(bare)
     results: list[MethodResult] = []
     labels: dict[str, Codes] = {}
     for at, item in enumerate(chosen):
@@ -135,13 +144,18 @@ def compare(
             budget=budget,
             watch=watch,
             control=control,
+            health=health,
         )
-        result, runs = runner.run(bare, random_state)
+        result, answers = runner.run(bare, random_state)
         results.append(result)
-        if runs:
-            labels[item.name] = np.stack(runs)  # (S, n)
+        if answers:
+            labels[item.name] = np.stack([answer.codes for answer in answers])  # (S, n)
+            if keep is not None:
+                keep(item.name, answers[0])
+        del answers  # the next method needs the memory
     results = [summarise(result, labels[result.name], bare) if result.ran else result for result in results]
-    return evaluate(votes, results, labels, experts, budget=budget, random_state=random_state)
+    found = evaluate(votes, results, labels, experts, budget=budget, random_state=random_state)
+    return replace(found, alarms=file_alarms(bare, health))
 
 
 class _Runner:
@@ -157,12 +171,14 @@ class _Runner:
         budget: float | None,
         watch: Watcher | None,
         control: Control,
+        health: PanelHealth,
     ) -> None:
+        self.health = health
         self.item, self.at, self.total, self.seeds = item, at, total, seeds
         self.budget, self.watch, self.control = np.inf if budget is None else budget, watch, control
 
-    def run(self, votes: Votes, random_state: int) -> tuple[MethodResult, list[Codes]]:
-        """Return the result without scores, and the labels (n,) of each run."""
+    def run(self, votes: Votes, random_state: int) -> tuple[MethodResult, list[Aggregate]]:
+        """Return the result without scores, and what each run made."""
         blank = MethodResult(name=self.item.name, title=self.item.title, stochastic=self.item.stochastic)
         answers: list[Aggregate] = []
         gauges: list[Gauge] = []
@@ -182,8 +198,10 @@ class _Runner:
             if answer.cut:
                 break
         result = self._result(blank, answers, gauges, trouble)
+        if answers:
+            result = replace(result, alarms=label_alarms(answers[0].answer(votes, self.item.name), self.health))
         self._tell(len(answers), result)
-        return result, [answer.codes for answer in answers]
+        return result, answers
 
     def _once(self, votes: Votes, rng: np.random.Generator, *, first: bool) -> tuple[Aggregate | None, Gauge, str]:
         """Run once; return what it made, or why it could not."""

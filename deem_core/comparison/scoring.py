@@ -8,10 +8,13 @@ from itertools import combinations
 
 import numpy as np
 
+from deem_core.comparison.dependence import measure
 from deem_core.comparison.result import Agreement, Comparison, Difference, DisputedRow, MethodResult
+from deem_core.groups.panel import panel_health
+from deem_core.methods.registry import SUBJECTS
 from deem_core.typing import Codes, Floats, Mask
 from deem_core.votes import NO_VOTE, Votes, statistics
-from deem_core.votes.describe import describe
+from deem_core.votes.describe import accuracy, describe
 from deem_core.votes.majority import majority_vote
 
 MOST_DISPUTED = 200
@@ -19,7 +22,10 @@ MOST_DISPUTED = 200
 MIN_JUDGED = 30
 """Votes with known truth that a single learner needs to be called the best."""
 
-REFERENCES = ("mv", "deem")
+MAJORITY = "mv"
+"""Scored with ties as a fair draw; its labels, which need one class, take the first of the tied ones."""
+
+REFERENCES = (MAJORITY, *SUBJECTS)
 """Methods that all others are held against."""
 
 
@@ -54,6 +60,7 @@ def evaluate(
     learners = _learner_accuracies(votes) if n_truth else None
     known = learners is not None and not np.isnan(learners).all()
     n_disputed, disputed = _disputed(votes, first, names)
+    rng = np.random.default_rng(random_state)
     return Comparison(
         n_rows=votes.n_rows,
         n_learners=votes.n_learners,
@@ -65,6 +72,7 @@ def evaluate(
         best_learner_accuracy=float(np.nanmax(learners)) if known and learners is not None else None,
         average_learner_accuracy=float(np.nanmean(learners)) if known and learners is not None else None,
         expert_classes=[names[code] for code in experts],
+        dependence=measure(votes, panel_health(votes.without_truth(), rng), rng),
         agreement=_agreement(first, votes.votes_per_row > 0),
         n_disputed=n_disputed,
         disputed=disputed,
@@ -95,15 +103,16 @@ def _scored(
 ) -> list[MethodResult]:
     truth = votes.truth
     assert truth is not None  # noqa: S101  # asked by the caller
-    references = {"mv": votes.majority_vote.codes[None]}  # always there, whether asked for or not
-    references |= {name: labels[name] for name in REFERENCES if name in labels}
+    fair = statistics.FairVote.of(votes)  # always there, whether asked for or not
+    scorable: dict[str, Codes | statistics.FairVote] = {**labels, MAJORITY: fair}
+    references = {name: scorable[name] for name in REFERENCES if name in scorable}
     is_expert = np.isin(truth, list(experts))
     scored = []
     for result in results:
         if not result.ran:
             scored.append(result)
             continue
-        runs, rng = labels[result.name], np.random.default_rng(random_state)
+        runs, rng = scorable[result.name], np.random.default_rng(random_state)
         scores = statistics.scores(runs, truth, votes.n_classes + len(votes.truth_only), rng)
         expert, rest = (statistics.right_share(runs, truth, rows) for rows in (is_expert, ~is_expert))
         scored.append(
@@ -113,10 +122,11 @@ def _scored(
                 balanced_accuracy=scores.means["balanced_accuracy"],
                 macro_f1=scores.means["macro_f1"],
                 intervals={name: list(bounds) for name, bounds in scores.intervals.items()},
-                std=scores.stds if len(runs) > 1 else {},
+                std=scores.stds if len(labels[result.name]) > 1 else {},
                 expert_accuracy=_number(expert) if experts else None,
                 rest_accuracy=_number(rest) if experts else None,
                 recalls=[_number(recall) for recall in scores.recalls.tolist()],
+                first_class_accuracy=accuracy(votes.majority_vote.codes, truth) if result.name == MAJORITY else None,
                 versus={
                     name: Difference(*statistics.paired_difference(runs, others, truth, rng))
                     for name, others in references.items()

@@ -2,66 +2,139 @@
 
 from __future__ import annotations
 
-from deem_core.comparison.result import Comparison, Difference, MethodResult
-from deem_core.text import percent
+from deem_core.comparison.result import Comparison, Dependence, Difference, MethodResult
+from deem_core.methods.registry import SUBJECTS
+from deem_core.text import count, percent
 
-SUBJECT, REFERENCE = "deem", "mv"
+REFERENCE = "mv"
 
 SAME = 0.02
 """Two methods are called equally good if the interval of their difference in accuracy stays within this of 0."""
 
+APART = 0.05
+"""Correlation of errors up to which learners are said to err nearly independently.
+
+Of ten learners with this correlation seven votes are left, 10 / (1 + 9 · 0.05); simulated independent learners
+have 0.00, real panels 0.1 to 0.6.
+"""
+
+TOGETHER = 0.2
+"""Correlation of errors from which learners are said to err together: of ten learners less than four votes are left."""
+
+FEW_ROWS = 400
+"""Rows with known truth below which nobody is said to err independently: a pair's correlation is known to ± 0.1."""
+
+ALIKE = 0.05
+"""Lead of the best learner over the average one, in accuracy, up to which learners are of similar skill."""
+
 
 def conclusion(comparison: Comparison) -> str:
-    """Return in plain sentences whether DEEM is worth it here.
+    """Return in plain sentences whether the fused labels are worth it here.
 
-    Better and worse mean that the 95 % interval of the paired difference in accuracy leaves out 0. Just as good means
-    that it is near 0 (`SAME`); an interval that is wider than that tells only that there are too few true labels.
+    They are those of `Comparison.subject`. Better and worse mean that the 95 % interval of the
+    paired difference in accuracy leaves out 0. Just as good means that it is near 0 (`SAME`); an interval that is
+    wider than that tells only that there are too few true labels. What is said of dependence follows from
+    `Comparison.dependence`.
     """
+    subject = comparison.subject
     if not comparison.n_truth:
-        return _without_truth(comparison)
-    if SUBJECT not in comparison or not comparison[SUBJECT].ran:
+        return _without_truth(comparison, subject)
+    if subject is None:
         return _without_subject(comparison)
-    deem = comparison[SUBJECT]
-    gain = deem.versus[REFERENCE]
-    figures = f"{percent(deem.accuracy)} against {percent(_majority(deem))}"
+    name, gain = _name(subject), subject.versus[REFERENCE]
+    figures = f"{percent(subject.accuracy)} against {percent(_majority(subject))}"
+    rival = _rival(comparison, subject)
     if gain.low > 0:
-        words = f"DEEM is better than majority vote here: {figures} right, {_points(gain)}."
-        return f"{words}{_rival(comparison)}"
+        return f"{name} is better than majority vote here: {figures} right, {_points(gain)}.{rival}"
     if gain.high < 0:
-        words = f"DEEM is worse than majority vote here: {figures} right, {_points(gain)}."
-        why = (
-            " That suggests learners of similar skill that err independently, so that there is nothing to gain, or too "
-            "few rows to learn from: use the majority vote, or look at the learning rate, near-copies and restarts."
-        )
-        return f"{words}{why}{_rival(comparison)}"
-    rival = _rival(comparison)
+        words = f"{name} is worse than majority vote here: {figures} right, {_points(gain)}."
+        return f"{words} {errors_in_words(comparison)}{rival}"
     if max(abs(gain.low), abs(gain.high)) > SAME:
         rows = "1 row" if comparison.n_truth == 1 else f"{comparison.n_truth:,} rows"
-        words = f"True labels of {rows} cannot tell DEEM from majority vote here: {figures} right, {_points(gain)}."
+        words = f"True labels of {rows} cannot tell {name} from majority vote here: {figures} right, {_points(gain)}."
         return f"{words}{rival}" if rival else f"{words} More true labels would; until then the simpler rule will do."
-    figures = f"{percent(_majority(deem))} right against {percent(deem.accuracy)}"
-    words = f"Majority vote is just as good as DEEM here: {figures}, {_points(gain)}."
+    figures = f"{percent(_majority(subject))} right against {percent(subject.accuracy)}"
+    words = f"Majority vote is just as good as {name} here: {figures}, {_points(gain)}."
     return f"{words}{rival}" if rival else f"{words} The simpler rule will do."
 
 
-def _without_truth(comparison: Comparison) -> str:
+# ---------------------------------------------------------------------- dependence
+
+
+def errors_in_words(comparison: Comparison) -> str:
+    """Return how far learners err together, with advice.
+
+    For where a model loses. Evaluation only: it rests on the true labels.
+    """
+    found = comparison.dependence
+    advice = "Use the majority vote, or look at the learning rate, near-copies and restarts."
+    if found is None or found.error_correlation is None:
+        return f"How far the learners err together could not be measured here. {advice}"
+    rho = found.error_correlation
+    measured = f"errors of two learners correlate {_correlation(rho)} on average"
+    if rho >= TOGETHER:
+        return (
+            f"Learners err together here: {measured}. A model can take errors that many share for the truth: use the "
+            "majority vote, and check some disputed rows."
+        )
+    if rho > APART:
+        return f"Learners err together a little: {measured}. {advice}"
+    if found.error_rows < FEW_ROWS:
+        few = f"on {count(found.error_rows, 'row')} with known truth, too few to call them independent"
+        return f"The {measured}, {few}. {advice}"
+    best, average = comparison.best_learner_accuracy, comparison.average_learner_accuracy
+    words = f"Learners err nearly independently here: {measured}"
+    if best is not None and average is not None and best - average <= ALIKE:
+        words += (
+            f"; and they are of similar skill (the best {percent(best)} right, the average one {percent(average)}), so "
+            "that a model has little to gain"
+        )
+    return f"{words}. {advice}"
+
+
+def votes_in_words(found: Dependence | None) -> str:
+    """Return how far learners go against the others together.
+
+    Without the truth, and so nothing about errors. Empty if it could not be measured.
+    """
+    if found is None or found.rho_others is None:
+        return ""
+    words = (
+        f"Two learners go against the majority of the others on the same rows with a correlation of "
+        f"{_correlation(found.rho_others)}"
+    )
+    if found.n_eff is None or found.votes_per_row is None:
+        return f"{words}."
+    per_row = f"{found.votes_per_row:.1f}".removesuffix(".0")
+    return f"{words}; {per_row} votes a row count like about {found.n_eff:.1f} independent ones."
+
+
+def _correlation(rho: float) -> str:
+    return f"{rho:.2f}".replace("-0.00", "0.00").replace("-", "−")
+
+
+# ---------------------------------------------------------------------- other cases
+
+
+def _without_truth(comparison: Comparison, subject: MethodResult | None) -> str:
     names = comparison.agreement.names
     words = "Without true labels nobody can know whether any method is better than majority vote here."
-    if SUBJECT in names and REFERENCE in names:
-        share = comparison.agreement.matrix[names.index(SUBJECT)][names.index(REFERENCE)]
-        words += f" DEEM and majority vote give the same label on {percent(share)} of the rows."
+    if subject is not None and REFERENCE in names:
+        share = comparison.agreement.matrix[names.index(subject.name)][names.index(REFERENCE)]
+        words += f" {_name(subject)} and majority vote give the same label on {percent(share)} of the rows."
     if comparison.n_disputed:
         verb = "differ" if len(names) > 1 else "differs"
         rows = "1 row" if comparison.n_disputed == 1 else f"{comparison.n_disputed:,} rows"
         words += f" The methods {verb} on {rows}: true labels for some of the most disputed ones would tell."
     elif len(names) > 1:
         words += " All methods give the same labels, so it makes no difference which one is used."
-    return words
+    return f"{words} {votes_in_words(comparison.dependence)}".rstrip()
 
 
 def _without_subject(comparison: Comparison) -> str:
     ranked = comparison.ranked()
-    missing = "DEEM could not run here." if SUBJECT in comparison else "DEEM was not among the methods."
+    asked = next((comparison[name].title for name in SUBJECTS if name in comparison), None)
+    missing = "DEEM was not among the methods." if asked is None else f"{asked} could not run here."
     if not ranked or ranked[0].accuracy is None:
         return f"{missing} No other method gave labels either." if not ranked else missing
     others = [method for method in ranked if method.name != REFERENCE]
@@ -75,20 +148,24 @@ def _without_subject(comparison: Comparison) -> str:
     return f"{missing} No method here is surely better than majority vote ({percent(_majority(others[0]))} right)."
 
 
-def _rival(comparison: Comparison) -> str:
-    """Return a sentence about the best method that beats DEEM.
+def _rival(comparison: Comparison, subject: MethodResult) -> str:
+    """Return a sentence about the best method that beats the subject.
 
-    Empty if none surely does.
+    Empty if none surely does, or if it loses to the majority vote as well.
     """
     better = [
         method
         for method in comparison.ranked()
-        if method.name not in (SUBJECT, REFERENCE) and SUBJECT in method.versus and method.versus[SUBJECT].low > 0
+        if method.name != REFERENCE
+        and subject.name in method.versus
+        and method.versus[subject.name].low > 0
+        and method.versus[REFERENCE].high >= 0
     ]
     if not better:
         return ""
     best = better[0]
-    return f" {_name(best)} does better than DEEM: {percent(best.accuracy)}." if best.accuracy is not None else ""
+    said = f" {_name(best)} does better than {_name(subject)}: {percent(best.accuracy)}."
+    return said if best.accuracy is not None else ""
 
 
 def _majority(method: MethodResult) -> float | None:

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from deem_core.diagnostics.disentanglement import Dependence, dependence
     from deem_core.diagnostics.evaluation import Evaluation, evaluate
     from deem_core.diagnostics.experts import Expert
+    from deem_core.diagnostics.groups import GroupTree, group_tree
     from deem_core.diagnostics.influence import CLASS_ROWS, Importance, importance
     from deem_core.diagnostics.inspection import Inspection, inspect
     from deem_core.diagnostics.layer_dependence import DependentPair
+    from deem_core.diagnostics.panel import true_effective_votes
     from deem_core.diagnostics.reasons import Why, why
     from deem_core.diagnostics.reliability import (
         Correlation,
@@ -35,7 +37,9 @@ if TYPE_CHECKING:
         estimated_reliability,
         real_reliability,
     )
+    from deem_core.diagnostics.rules import Rule, RuleTable, find_rules, rule_table
     from deem_core.diagnostics.unanimity import Overruled, overruled_rows
+    from deem_core.groups.panel import PanelHealth, panel_health
 
 __all__ = [
     "CLASS_ROWS",
@@ -46,12 +50,16 @@ __all__ = [
     "Evaluation",
     "Expert",
     "Finding",
+    "GroupTree",
     "Importance",
     "Inspection",
     "Overruled",
+    "PanelHealth",
     "Queue",
     "Recovery",
     "Reliability",
+    "Rule",
+    "RuleTable",
     "Temperature",
     "Why",
     "checkup",
@@ -61,17 +69,22 @@ __all__ = [
     "estimated_reliability",
     "evaluate",
     "exact_confusion",
+    "find_rules",
     "fit_temperature",
+    "group_tree",
     "importance",
     "inspect",
     "overruled_rows",
+    "panel_health",
     "real_confusion",
     "real_reliability",
     "recovery",
     "reliability_curve",
     "restart_support",
     "review_queue",
+    "rule_table",
     "selective_accuracy",
+    "true_effective_votes",
     "why",
 ]
 
@@ -85,11 +98,16 @@ _HOMES = {
     "DependentPair": "deem_core.diagnostics.layer_dependence",
     "Evaluation": "deem_core.diagnostics.evaluation",
     "Expert": "deem_core.diagnostics.experts",
+    "GroupTree": "deem_core.diagnostics.groups",
+    "group_tree": "deem_core.diagnostics.groups",
     "Importance": "deem_core.diagnostics.influence",
     "Inspection": "deem_core.diagnostics.inspection",
     "Overruled": "deem_core.diagnostics.unanimity",
+    "PanelHealth": "deem_core.groups.panel",
     "Recovery": "deem_core.diagnostics.confusion",
     "Reliability": "deem_core.diagnostics.reliability",
+    "Rule": "deem_core.diagnostics.rules",
+    "RuleTable": "deem_core.diagnostics.rules",
     "Temperature": "deem_core.diagnostics.calibration",
     "Why": "deem_core.diagnostics.reasons",
     "correlation": "deem_core.diagnostics.reliability",
@@ -98,16 +116,20 @@ _HOMES = {
     "estimated_reliability": "deem_core.diagnostics.reliability",
     "evaluate": "deem_core.diagnostics.evaluation",
     "exact_confusion": "deem_core.diagnostics.confusion",
+    "find_rules": "deem_core.diagnostics.rules",
     "fit_temperature": "deem_core.diagnostics.calibration",
+    "rule_table": "deem_core.diagnostics.rules",
     "importance": "deem_core.diagnostics.influence",
     "inspect": "deem_core.diagnostics.inspection",
     "overruled_rows": "deem_core.diagnostics.unanimity",
+    "panel_health": "deem_core.groups.panel",
     "real_confusion": "deem_core.diagnostics.confusion",
     "real_reliability": "deem_core.diagnostics.reliability",
     "recovery": "deem_core.diagnostics.confusion",
     "reliability_curve": "deem_core.diagnostics.calibration",
     "restart_support": "deem_core.diagnostics.certainty",
     "selective_accuracy": "deem_core.diagnostics.calibration",
+    "true_effective_votes": "deem_core.diagnostics.panel",
     "why": "deem_core.diagnostics.reasons",
 }
 

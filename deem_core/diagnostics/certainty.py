@@ -90,7 +90,7 @@ def summarise_confidence(answer: Answer) -> ConfidenceSummary:
         margin=np.histogram(np.clip(answer.margin[voted], 0, 1), edges)[0],
         review_score=np.percentile(answer.review_score[voted], np.arange(101)),
         fused=np.bincount(answer.codes[voted], minlength=votes.n_classes),
-        majority=np.bincount(votes.majority_vote.codes[voted], minlength=votes.n_classes),
+        majority=np.bincount(answer.majority[voted], minlength=votes.n_classes),
         classes=class_names(votes.classes),
         n_silent=int((~voted).sum()),
     )
@@ -103,7 +103,7 @@ def restart_support(model: FittedModel, codes: Codes, fused: Codes) -> Floats:
 
     Parameters
     ----------
-    model : DEEM or IRBM
+    model : DEEM, IRBM or GroupedDawidSkene
     codes : (n, d) array of int
         Of the model's learners.
     fused : (n,) array of int
@@ -111,7 +111,7 @@ def restart_support(model: FittedModel, codes: Codes, fused: Codes) -> Floats:
     rows = distinct_rows(np.column_stack([codes, fused]))
     votes, label = rows.codes[:, :-1], rows.codes[:, -1]
     support = np.full(len(votes), np.nan)
-    restarts = max(1, sum(len(part.maps) for part in model.parts_))
+    restarts = max(1, sum(part.n_restarts for part in model.parts_))
     for part in chunks(len(votes), max(256, _SUPPORT_CELLS // (restarts * len(model.classes_)))):
         own = logits(model, votes[part]).argmax(axis=2)  # (R, b)
         support[part] = (own == label[part]).mean(axis=0)

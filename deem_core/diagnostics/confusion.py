@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,15 +17,11 @@ from scipy.optimize import linear_sum_assignment
 
 from deem_core.answers import Answer
 from deem_core.answers.scores import expected_counts
-from deem_core.diagnostics.model_view import class_names
+from deem_core.diagnostics.model_view import ModelPart, class_names
 from deem_core.errors import InputError
 from deem_core.files.results import Result, long_frame
 from deem_core.typing import Floats
 from deem_core.votes import NO_VOTE, Votes
-
-if TYPE_CHECKING:
-    from deem_core.training.restarts import Part
-
 
 MAX_CELLS = 2_000_000
 """Cells d·K² up to which all matrices are worth keeping; beyond, ask for one learner at a time."""
@@ -38,7 +34,7 @@ class Confusion(Result):
     Attributes
     ----------
     source : "estimated", "exact" or "real"
-        From a posterior, from the parameters of an iRBM, or from the truth.
+        From a posterior, from a model's parameters, or from the truth.
     learners : tuple of d str
     classes : tuple of K str
     psi : (d, K, K) float64
@@ -121,10 +117,11 @@ def real_confusion(votes: Votes, learners: Sequence[str | int] | None = None) ->
     return _from_counts("real", chosen, counts, shares / max(1, shares.sum()))
 
 
-def exact_confusion(part: Part, classes: Sequence[Any] | NDArray[Any]) -> Confusion:
-    """Return the Dawid-Skene parameters of an iRBM, averaged over restarts.
+def exact_confusion(part: ModelPart, classes: Sequence[Any] | NDArray[Any]) -> Confusion:
+    """Return the confusion matrices that a model's parameters say.
 
-    Lemma 1, with the prior corrected.
+    Of an iRBM those of Lemma 1, with the prior corrected, averaged over restarts; of a tree of groups the products of
+    A and B along the branches.
 
     Its learners are the voices of the table it was trained on, where near-copies may have been merged.
 
@@ -133,11 +130,10 @@ def exact_confusion(part: Part, classes: Sequence[Any] | NDArray[Any]) -> Confus
     InputError
         If the model has layers: such a model has no parameters of this kind, only estimates.
     """
-    if part.model.n_layers:
+    parameters = part.parameters()
+    if parameters is None:
         raise InputError("A model with layers has no exact confusion matrices; ask for estimated ones.")
-    from deem_core.diagnostics._torch_view import part_parameters  # noqa: PLC0415  # imports torch
-
-    psi, pi = part_parameters(part)
+    psi, pi = parameters
     none = np.zeros((len(psi), len(pi)))
     return Confusion("exact", part.reduction.learners, class_names(classes), psi, pi, none)
 

@@ -79,15 +79,18 @@ class Dependence(Result):
         if before < WELL_ABOVE * first["floor_frobenius"] and first["normalised"] < UNMISTAKABLE:
             return self._nearly_independent()
         if len(self.layers) < 2 or self.restart < 0:
-            return f"Given the label the learners depend on each other (Frobenius norm {before:.2f})."
+            return f"Given the {self._label} the learners depend on each other (Frobenius norm {before:.2f})."
         joined = self.joined_pairs
         if joined.any():
             return self._joined(joined)
         change = 1 - after / before
         verb = "fell" if change > 0 else "rose"
-        return (
-            f"Dependence given the label {verb} by {abs(change):.0%} through the layers ({before:.2f} → {after:.2f})."
-        )
+        moved = f"{verb} by {abs(change):.0%} through the layers ({before:.2f} → {after:.2f})"
+        return f"Dependence given the {self._label} {moved}."
+
+    @property
+    def _label(self) -> str:
+        return "true label" if self.given == "truth" else "fused label"
 
     @property
     def joined_pairs(self) -> Mask:
@@ -110,7 +113,8 @@ class Dependence(Result):
         if first.shape != last.shape or not others.any():
             return sentence
         before, after = (float(np.sqrt(np.nansum(matrix[others] ** 2))) for matrix in (first, last))
-        return f"{sentence} Between all other pairs dependence given the label went from {before:.2f} to {after:.2f}."
+        moved = f"went from {before:.2f} to {after:.2f}"
+        return f"{sentence} Between all other pairs dependence given the {self._label} {moved}."
 
     def _nearly_independent(self) -> str:
         """Say that most pairs are independent, and which are not.
@@ -119,9 +123,10 @@ class Dependence(Result):
         """
         close = self.layers[0].pairs_above(SHARED)
         if not len(close):
-            return "Given the label the learners are nearly independent: there is little to disentangle."
+            seen = "" if self.given == "truth" else " Errors that all of them share are not seen this way."
+            return f"Given the {self._label} the learners are nearly independent: there is little to disentangle.{seen}"
         pair = self.layers[0].pairs(1)[0]
-        most = "Given the label most learners are nearly independent"
+        most = f"Given the {self._label} most learners are nearly independent"
         if len(close) == 1:
             return f"{most}, but {pair.first} and {pair.second} depend on each other."
         return f"{most}, but {len(close):,} pairs are not, most of all {pair.first} and {pair.second}."
@@ -148,7 +153,7 @@ def dependence(
 
     Parameters
     ----------
-    model : DEEM or IRBM
+    model : DEEM, IRBM or GroupedDawidSkene
         Fitted. Layers are those of its first training; without layers there is the input alone.
     votes : Votes
     given : "fused" or "truth"
@@ -183,11 +188,9 @@ def dependence(
         part = model.parts_[0]
         if not part.reduction.is_identity:
             tables.append(("input, near-copies merged", part.reduction.learners, part.reduction.apply(codes)))
-        if part.model.n_layers:
+        if part.n_layers:
             best = _nearest_restart(model, codes, fused) if restart is None else restart
-            from deem_core.diagnostics._torch_view import unit_codes  # noqa: PLC0415  # imports torch
-
-            layers = unit_codes(part, codes, best)
+            layers = part.unit_codes(codes, best)
             tables += [(f"after layer {at + 1}", part.reduction.learners, own) for at, own in enumerate(layers)]
     counts = np.bincount(label[label >= 0], minlength=votes.n_classes)
     names = class_names(votes.classes)
@@ -238,7 +241,7 @@ def _nearest_restart(model: FittedModel, codes: Integers, fused: Integers) -> in
     Of the first training.
     """
     rows = spread_rows(len(codes), 5_000, nearest=True)
-    own = logits(model, codes[rows])[: len(model.parts_[0].maps)].argmax(axis=2)  # (R, b)
+    own = logits(model, codes[rows])[: model.parts_[0].n_restarts].argmax(axis=2)  # (R, b)
     return int((own == fused[rows]).mean(axis=1).argmax())
 
 

@@ -21,6 +21,7 @@ from deem_core.diagnostics.reliability import Reliability, any_learner_right, re
 from deem_core.errors import InputError
 from deem_core.files.results import Result
 from deem_core.votes import NO_VOTE
+from deem_core.votes.describe import majority_accuracy
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,8 @@ class Evaluation(Result):
     ----------
     n_truth : int
     accuracy, majority_accuracy, ceiling : float
-        Of the fused labels and the majority vote; and the share of rows on which any learner is right. Rows without
-        votes are in none of them.
+        Of the fused labels and the majority vote (ties drawn fairly, in expectation); and the share of rows on which
+        any learner is right. Rows without votes are in none of them.
     reliability : Reliability
     confusion : Confusion, optional
         None where there are too many cells.
@@ -79,7 +80,7 @@ def evaluate(
 
     Parameters
     ----------
-    model : DEEM or IRBM
+    model : DEEM, IRBM or GroupedDawidSkene
     answer : Answer
         The model's, in its own terms, with truth on some rows that have votes.
     """
@@ -95,7 +96,7 @@ def evaluate(
     return Evaluation(
         n_truth=len(truth),
         accuracy=float(right.mean()),
-        majority_accuracy=float((judged.majority_vote.codes == truth).mean()),
+        majority_accuracy=majority_accuracy(judged),
         ceiling=any_learner_right(judged),
         reliability=real_reliability(judged),
         confusion=real_confusion(judged) if confusions_fit(judged) else None,

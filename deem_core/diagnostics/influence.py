@@ -175,7 +175,7 @@ def importance(
 
     Parameters
     ----------
-    model : DEEM or IRBM
+    model : DEEM, IRBM or GroupedDawidSkene
         Fitted. The importance is about the learners of the file, also where near-copies speak with one voice; that of
         a hedged model counts both trainings alike.
     votes : Votes
@@ -215,7 +215,7 @@ def importance(
     affordable = MAX_CELLS // (len(groups) * perturbation.repeats * _states_per_row(model))
     sample = draw(asked, fused[asked], votes.n_classes, min(rows, max(FEWEST_ROWS, affordable)), rng)
     drops = _measure(model, perturbation, sample, groups, control)
-    training = np.repeat(np.arange(max(1, len(model.parts_))), [len(part.maps) for part in model.parts_] or [1])
+    training = np.repeat(np.arange(max(1, len(model.parts_))), [part.n_restarts for part in model.parts_] or [1])
     by_class, class_error = _by_class(drops.by_row, sample)
     return Importance(
         how=how,
@@ -238,8 +238,7 @@ def importance(
 
 def _states_per_row(model: FittedModel) -> int:
     """Return how many unit states a row takes, over all restarts."""
-    each = [part.model.n_models * part.model.n_learners * part.model.n_classes for part in model.parts_]
-    return max(1, sum(each))
+    return max(1, sum(part.states_per_row for part in model.parts_))
 
 
 def _spread(values: Floats, training: NDArray[np.int64]) -> Floats:

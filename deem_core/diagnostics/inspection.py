@@ -22,9 +22,10 @@ from deem_core.diagnostics.certainty import AnswerHealth, ConfidenceSummary, ans
 from deem_core.diagnostics.confusion import Confusion, confusions_fit, estimated_confusion, exact_confusion
 from deem_core.diagnostics.disentanglement import Dependence, dependence
 from deem_core.diagnostics.evaluation import Evaluation, evaluate
+from deem_core.diagnostics.groups import GroupTree, group_tree
 from deem_core.diagnostics.influence import ROWS, Importance, importance
 from deem_core.diagnostics.layer_dependence import LayerDependence
-from deem_core.diagnostics.model_view import FittedModel, belief, class_names, fused_labels, voices
+from deem_core.diagnostics.model_view import FittedModel, belief, class_names, fused_labels
 from deem_core.diagnostics.reasons import Why, why
 from deem_core.diagnostics.reliability import Correlation, Reliability, correlation, estimated_reliability
 from deem_core.diagnostics.unanimity import Overruled, overruled_rows
@@ -62,7 +63,7 @@ class Inspection(Result):
     influence, withheld : Importance
         By permutation, and by withholding.
     voices : Importance, optional
-        Influence of groups of near-copies that speak with one voice; None without any.
+        Influence of near-copies that speak with one voice, or of groups that err together; None without any.
     changed, unchanged : Importance, optional
         Influence on the rows whose label is not the majority vote's, and on the others; None if they are few.
     dependence : Dependence
@@ -70,7 +71,7 @@ class Inspection(Result):
     confusion : Confusion, optional
         Estimated; None where there are too many cells.
     exact_confusion : Confusion, optional
-        Dawid-Skene parameters, of models without layers.
+        By the parameters, of models that have such.
     reliability : Reliability
         Accuracy of the learners without truth.
     correlation : Correlation
@@ -82,6 +83,8 @@ class Inspection(Result):
     health : AnswerHealth
     evaluation : Evaluation, optional
         None without truth.
+    groups : GroupTree, optional
+        Of grouped Dawid-Skene.
     """
 
     learners: tuple[str, ...]
@@ -103,6 +106,7 @@ class Inspection(Result):
     review: Why
     health: AnswerHealth
     evaluation: Evaluation | None
+    groups: GroupTree | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per learner with its main figures."""
@@ -152,6 +156,7 @@ _KINDS: dict[str, type] = {
         Correlation,
         Dependence,
         Evaluation,
+        GroupTree,
         Importance,
         Inspection,
         LayerDependence,
@@ -177,7 +182,7 @@ def inspect(
 
     Parameters
     ----------
-    model : DEEM or IRBM
+    model : DEEM, IRBM or GroupedDawidSkene
     votes : Votes
         Matched to the model by the names of learners and classes. Their truth, if any, serves `Evaluation` alone.
     rng : numpy Generator, optional
@@ -213,10 +218,10 @@ def inspect(
     influence = ask()
     tell("Withholding learners", 0.45)
     withheld = ask(how="withheld")
-    names, members = voices(model.reduction_)
-    groups = ask(together=members, names=names) if names else None
+    together = model.voices_
+    groups = ask(together=together.members, names=together.names) if together.names else None
     tell("Influence where the majority was overruled", 0.5)
-    changed, unchanged = _apart(ask, (labels != some.majority_vote.codes) & (labels != NO_VOTE))
+    changed, unchanged = _apart(ask, (labels != answer.majority) & (labels != NO_VOTE))
     tell("Dependence through the layers", 0.6)
     depends = dependence(model, blind, labels=labels, control=control)
     tell("Confusion and confidence", 0.8)
@@ -241,6 +246,7 @@ def inspect(
         review=why(model, whole.without_truth(), chosen[_doubtful(answer)]),
         health=answer_health(model, blind, labels),
         evaluation=None,
+        groups=group_tree(model),
     )
     tell("Evaluation", 0.9)
     truth = some.truth
@@ -268,7 +274,7 @@ def _doubtful(answer: Answer) -> NDArray[np.intp]:
 
 
 def _exact(model: FittedModel) -> Confusion | None:
-    if not model.parts_ or model.parts_[0].model.n_layers:
+    if not model.parts_ or model.parts_[0].n_layers:
         return None
     return exact_confusion(model.parts_[0], model.classes_)
 

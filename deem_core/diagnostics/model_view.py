@@ -7,31 +7,71 @@ model's classes, whatever order the hidden states of a restart have.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deem_core.training.near_copies import Reduction
+from deem_core.groups.latent_tree import GroupedModel
+from deem_core.groups.reduction import Reduction, Voices
 from deem_core.typing import Codes, Floats, Integers
 from deem_core.votes import NO_VOTE
 from deem_core.votes.arrays import chunks, distinct_rows, weighted_votes
 from deem_core.votes.recode import Recoded
 
-if TYPE_CHECKING:  # results are looked at without torch; only those who ask a model need it
-    from deem_core.training.restarts import Part
-
-
 _FUSED_CELLS = 1 << 24  # (row, class) cells of a posterior held at once
 
 
+class ModelPart(Protocol):
+    """Part of an answer: kept restarts of a training, or a tree."""
+
+    @property
+    def reduction(self) -> Reduction:
+        """From the learners of the file to those of the part."""
+
+    @property
+    def n_restarts(self) -> int:
+        """Number of restarts, R'."""
+
+    @property
+    def n_layers(self) -> int:
+        """Number of layers."""
+
+    @property
+    def states_per_row(self) -> int:
+        """Unit states that asking about a row takes."""
+
+    @property
+    def tree(self) -> GroupedModel | None:
+        """The tree of groups, if it is one."""
+
+    def posteriors(self, codes: Integers) -> Floats:
+        """Return p(label | votes), (n, K)."""
+
+    def logits(self, codes: Integers) -> Floats:
+        """Return the label's logits of every restart, (R', n, K)."""
+
+    def unit_codes(self, codes: Integers, restart: int) -> list[Codes]:
+        """Return the most active state of each unit after each layer."""
+
+    def parameters(self) -> tuple[Floats, Floats] | None:
+        """Return ψ (d', K, K) and π (K,); None if there are none."""
+
+
 class FittedModel(Protocol):
-    """What diagnostics need of a fitted `DEEM` or `IRBM`."""
+    """What diagnostics need of a fitted model of any kind."""
 
     classes_: NDArray[Any]
     learners_: tuple[str, ...]
-    parts_: list[Part]
     reduction_: Reduction
+
+    @property
+    def parts_(self) -> Sequence[ModelPart]:
+        """What answers; empty for the majority vote."""
+
+    @property
+    def voices_(self) -> Voices:
+        """Learners to be looked at together."""
 
     def transform(self, X: Any) -> Recoded:
         """Return new rows in the model's terms."""
@@ -76,14 +116,14 @@ def restart_weights(model: FittedModel) -> Floats:
     """
     if not model.parts_:
         return np.ones(1)
-    each = [np.full(len(part.maps), 1 / len(part.maps)) for part in model.parts_]
+    each = [np.full(part.n_restarts, 1 / part.n_restarts) for part in model.parts_]
     return np.concatenate(each) / len(each)
 
 
 def logits(model: FittedModel, codes: Integers) -> Floats:
-    """Return the label's logits b + v·U of every kept restart, (R, n, K).
+    """Return the label's logits of every kept restart, (R, n, K).
 
-    Columns are in class order.
+    Columns are in class order. They are b + v·U for DEEM, and log Pr(label, votes) for a tree of groups.
 
     Without parts the answer is the majority vote, which is an iRBM with the identity as weights (paper,
     initialisation scheme): its logits are the numbers of votes, R = 1.
@@ -96,15 +136,7 @@ def logits(model: FittedModel, codes: Integers) -> Floats:
     if not model.parts_:
         reduced = model.reduction_.apply(codes)
         return weighted_votes(reduced, np.ones(reduced.shape[1]), len(model.classes_))[None]
-    from deem_core.diagnostics._torch_view import part_logits  # noqa: PLC0415  # imports torch
-
-    return np.concatenate([part_logits(part, codes) for part in model.parts_])
-
-
-def voices(reduction: Reduction) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
-    """Return names and members of the merged cliques of near-copies."""
-    at = [j for j, group in enumerate(reduction.members) if len(group) > 1]
-    return tuple(reduction.learners[j] for j in at), tuple(reduction.members[j] for j in at)
+    return np.concatenate([part.logits(codes) for part in model.parts_])
 
 
 def class_names(classes: Sequence[Any] | NDArray[Any]) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 The contribution of a learner is the change of the log-odds of the fused class against the runner-up when its vote is
 withheld: positive for those who spoke for the fused class. Log-odds are averaged over restarts. In an exact iRBM a
-contribution is log ψ(vote | fused) − log ψ(vote | runner-up), and together with the prior they add up.
+contribution is log ψ(vote | fused) − log ψ(vote | runner-up), and together with the prior they add up. Learners of a
+group, or near-copies that speak with one voice, are also withheld together.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from deem_core.diagnostics.model_view import FittedModel, class_names, logits, restart_weights, voices
+from deem_core.diagnostics.model_view import FittedModel, class_names, logits, restart_weights
 from deem_core.errors import InputError
 from deem_core.files.results import Result
 from deem_core.files.tables import id_texts
@@ -49,8 +50,8 @@ class Why(Result):
     contributions : (m, d) float64
         Of each learner's vote; NaN where it cast none.
     voices : tuple of str
-        Groups of near-copies that speak with one voice; a member's own contribution is small where the others would
-        have said the same without it.
+        Near-copies that speak with one voice, or groups that err together; a member's own contribution is small where
+        the others would have said the same without it.
     voice_members : tuple of tuples of int
     voice_contributions : (m, groups) float64
         With all votes of the group withheld; NaN where there is none.
@@ -107,7 +108,7 @@ def why(model: FittedModel, votes: Votes, rows: Any) -> Why:
 
     Parameters
     ----------
-    model : DEEM or IRBM
+    model : DEEM, IRBM or GroupedDawidSkene
         Fitted.
     votes : Votes
     rows : row selection
@@ -127,9 +128,9 @@ def why(model: FittedModel, votes: Votes, rows: Any) -> Why:
     posterior = model.fuse_codes(codes)
     best = np.argsort(-posterior, axis=1, kind="stable")[:, :2].astype(np.int32)  # the lowest class among equals
     fused, second = best[:, 0], best[:, 1]
-    names, members = voices(model.reduction_)
+    together = model.voices_
     before = _log_odds(model, codes, fused, second)
-    groups = [*((j,) for j in range(votes.n_learners)), *members]
+    groups = [*((j,) for j in range(votes.n_learners)), *together.members]
     contributions = np.full((len(codes), len(groups)), np.nan)
     for at, s, changed in _votes_withheld(codes, groups):
         contributions[at, s] = before[at] - _log_odds(model, changed, fused[at], second[at])
@@ -146,8 +147,8 @@ def why(model: FittedModel, votes: Votes, rows: Any) -> Why:
         runner_up_probability=posterior[own, second],
         log_odds=before,
         contributions=contributions[:, : votes.n_learners],
-        voices=names,
-        voice_members=members,
+        voices=together.names,
+        voice_members=together.members,
         voice_contributions=contributions[:, votes.n_learners :],
     )
 

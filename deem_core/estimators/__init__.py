@@ -1,1 +1,1 @@
-"""Estimators: DEEM and the iRBM as scikit-learn knows estimators, and their files."""
+"""Estimators: trained models as scikit-learn knows them, and their files."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from deem_core.control import NO_CONTROL, Control
@@ -11,6 +13,8 @@ from deem_core.methods import dawid_skene
 from deem_core.methods.contract import Aggregate, silence_notes
 from deem_core.votes import Votes
 from deem_core.votes.recode import votes_to_learn_from
+
+LONGER = "This is Dawid-Skene run longer: both climb the same likelihood (Lemma 1)."
 
 
 def deem(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:
@@ -33,13 +37,14 @@ def irbm(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTRO
 
     The answer of `IRBM` with ``method="exact"``, except that it can be cut; ``rng`` is not used.
     """
-    return dawid_skene.aggregate(
+    answer = dawid_skene.aggregate(
         votes_to_learn_from(votes),
         rng,
         tolerance=dawid_skene.CONVERGED_TOLERANCE,
         max_iterations=dawid_skene.CONVERGED_MAX_ITERATIONS,
         control=control,
     )
+    return replace(answer, notes=(LONGER, *answer.notes))
 
 
 def _trained(model: DEEM, votes: Votes, control: Control) -> Aggregate:
@@ -51,7 +56,7 @@ def _trained(model: DEEM, votes: Votes, control: Control) -> Aggregate:
         voted=voted,
         iterations=int(updates),
         converged=not model.fallback_,
-        notes=(*model.near_copies_.sentences, *model.warnings_, *silence_notes(voted)),
+        notes=(*model.findings_, *model.warnings_, *silence_notes(voted)),
     )
 
 

@@ -1,11 +1,14 @@
-"""Base of the estimators: prediction, scoring, files."""
+"""Base of the estimators: prediction, scoring, files.
+
+It needs no torch; the estimators that train with it bring it.
+"""
 
 from __future__ import annotations
 
 import html
 import os
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,19 +18,31 @@ from sklearn.utils.validation import check_is_fitted
 from deem_core.answers.answer import Answer
 from deem_core.errors import InputError
 from deem_core.estimators import files
-from deem_core.estimators.summary import TrainingSummary
+from deem_core.estimators.summary import Setting, TrainingSummary
 from deem_core.typing import Codes, Floats, Integers
 from deem_core.votes import NO_VOTE, Votes, recode
 from deem_core.votes.arrays import distinct_rows
-from deem_core.votes.coding import code_truth
-from deem_core.votes.majority import vote_shares
+from deem_core.votes.coding import as_label_array, code_truth
+
+if TYPE_CHECKING:  # a watcher is told records of a training, which imports torch
+    from deem_core.control import Control
+    from deem_core.training.restarts import Watcher
 
 PRIOR_ROWS = 100_000
 """Rows, evenly spread, that the prior is estimated on."""
 
+_PLAIN = ("seed_", "n_rows_", "warnings_", "settings_", "restarts_", "seconds_", "device_")  # in every header
+
 
 class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Base of DEEM and the iRBM: prediction, scoring, files."""
+    """Base of DEEM, the iRBM and grouped Dawid-Skene.
+
+    What a kind of model must bring is `fit`, `method_name`, `findings_` and ``_posterior``.
+    """
+
+    def fit(self, X: Any, y: Any = None, *, watch: Watcher | None = None, control: Control | None = None) -> Self:
+        """Fit on votes alone."""
+        raise NotImplementedError
 
     # ------------------------------------------------------------------ prediction
 
@@ -66,7 +81,7 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """
         recoded = X if isinstance(X, recode.Recoded) else self.transform(X)
         posterior = self.fuse_codes(recoded.codes)
-        notes = (*recoded.sentences(), *self.near_copies_.sentences, *self.warnings_)
+        notes = (*recoded.sentences(), *self.findings_, *self.warnings_)
         votes = X if recoded.same_terms and isinstance(X, Votes) else recoded.votes
         return Answer(votes, posterior, notes=notes, method=self.method_name)
 
@@ -94,16 +109,8 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return np.asarray(rng.multinomial(n_samples, posterior / posterior.sum(axis=1, keepdims=True)) / n_samples)
 
     def _posterior(self, codes: Codes) -> Floats:
-        """Return the answer of all parts together, (n, K).
-
-        The vote shares where there is none.
-        """
-        shares = vote_shares(self.reduction_.apply(codes), len(self.classes_))
-        if not self.parts_:
-            return shares
-        answers = [part.posteriors(codes) for part in self.parts_]
-        # Loose cliques of near-copies may be right or wrong: the answer hedges between both trainings and the votes.
-        return np.asarray(np.mean([*answers, shares], axis=0)) if self.hedged_ else answers[0]
+        """Return the answer for distinct rows, (n, K); those without votes do not matter."""
+        raise NotImplementedError
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the accuracy on rows with known truth; for evaluation only.
@@ -130,10 +137,25 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         raise NotImplementedError
 
     @property
+    def findings_(self) -> tuple[str, ...]:
+        """What fitting found out about the learners, in sentences; warnings are apart."""
+        raise NotImplementedError
+
+    @property
     def summary_(self) -> TrainingSummary:
         """What training did, as a typed summary."""
         check_is_fitted(self)
-        return TrainingSummary.of(self)
+        return TrainingSummary(
+            method=self.method_name,
+            settings={name: Setting(**item) for name, item in self.settings_.items()},
+            restarts=(),
+            warnings=tuple(self.warnings_),
+            near_copies=(),
+            hedged=False,
+            fallback=False,
+            device=self.device_,
+            seconds=self.seconds_,
+        )
 
     def _html_repr(self) -> str:
         """Return scikit-learn's diagram of the parameters and, once fitted, what training did.
@@ -155,7 +177,7 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             f"<td>{html.escape(item.reason)}</td></tr>"
             for name, item in summary.settings.items()
         )
-        sentences = "".join(f"<p>{html.escape(text)}</p>" for text in (first, *summary.near_copies, *summary.warnings))
+        sentences = "".join(f"<p>{html.escape(text)}</p>" for text in (first, *self.findings_, *summary.warnings))
         return (
             f"{sentences}<details><summary>Settings</summary><table>"
             f"<tr><th>setting</th><th>value</th><th>reason</th></tr>{rows}</table></details>"
@@ -169,23 +191,57 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         Parameters, and everything else as JSON in the header.
         """
         check_is_fitted(self)
-        files.save(self, path)
+        files.save(self.content(), path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a model that `save` wrote; nothing in the file is executed.
+
+        `deem_core.load` reads models of any kind.
 
         Raises
         ------
         InputError
             If it is damaged, foreign, or a model of another kind.
         """
-        from deem_core.estimators.deem import DEEM  # noqa: PLC0415  # the kinds that a file may hold are made of this
-        from deem_core.estimators.irbm import IRBM  # noqa: PLC0415
-
-        model = files.load(path, {"DEEM": DEEM, "IRBM": IRBM})
+        model = files.load(path)
         if not isinstance(model, cls):
-            raise InputError(f"{os.fspath(path)!r} holds a {type(model).__name__} model, not a {cls.__name__}.")
+            raise InputError(
+                f"{os.fspath(path)!r} holds a {type(model).__name__} model, not a {cls.__name__}. "
+                "Read it with deem_core.load, which takes every kind."
+            )
+        return model
+
+    def content(self) -> files.Content:
+        """Return what a model file holds of this model."""
+        params = {name: value for name, value in self.get_params(deep=False).items() if files.is_plain(value)}
+        header = {
+            "estimator": type(self).__name__,
+            "params": params,
+            "classes": self.classes_.tolist(),
+            "learners": list(self.learners_),
+            **{name: getattr(self, name) for name in _PLAIN},
+        }
+        return files.Content(header, {"prior": self.prior_})
+
+    @classmethod
+    def of_content(cls, content: files.Content) -> Self:
+        """Return the model that a file holds.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            If something is missing or does not fit.
+        """
+        header = content.header
+        model = cls(**header["params"])
+        model.classes_ = as_label_array(header["classes"])
+        model.learners_ = tuple(map(str, header["learners"]))
+        model.n_features_in_ = len(model.learners_)
+        model.prior_ = content.array("prior", len(model.classes_))
+        for name in _PLAIN:
+            if name in header:
+                setattr(model, name, header[name])
         return model
 
     # ------------------------------------------------------------------ for fit

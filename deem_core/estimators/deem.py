@@ -15,16 +15,23 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from deem_core.control import Control, Saved
+from deem_core.estimators import restart_files
 from deem_core.estimators.base import Fuser
+from deem_core.estimators.files import Content
+from deem_core.estimators.summary import TrainingSummary
+from deem_core.groups.reduction import Voices
 from deem_core.model.config import AUTO, TrainConfig
 from deem_core.model.devices import pick_device
 from deem_core.model.records import Record
-from deem_core.training.health import RestartHealth
+from deem_core.training.health import Restart, RestartHealth
 from deem_core.training.near_copies import Reduction
-from deem_core.training.restarts import Fit, Part, Progress, Reporter, Watcher, fit_restarts, training_pool
+from deem_core.training.parts import Part
+from deem_core.training.restarts import Fit, Progress, Reporter, Watcher, fit_restarts, training_pool
 from deem_core.training.start import NOTHING_TO_SWEEP, Plan, plan_training
 from deem_core.training.sweep import Sweep, sweep
+from deem_core.typing import Codes, Floats
 from deem_core.votes import Votes
+from deem_core.votes.majority import vote_shares
 
 TRIES = 3
 """Times that the restarts asked for are trained, each time anew, before too few survivors mean the majority vote."""
@@ -288,6 +295,54 @@ allow_few_learners
         """Give a learning rate that a sweep chose its reason."""
         if reason:
             self.settings_["learning_rate"]["reason"] = reason
+
+    # ------------------------------------------------------------------ the answer, and what training did
+
+    def _posterior(self, codes: Codes) -> Floats:
+        """Return the answer of all parts together, (n, K).
+
+        The vote shares where there is none.
+        """
+        shares = vote_shares(self.reduction_.apply(codes), len(self.classes_))
+        if not self.parts_:
+            return shares
+        answers = [part.posteriors(codes) for part in self.parts_]
+        # Loose cliques of near-copies may be right or wrong: the answer hedges between both trainings and the votes.
+        return np.asarray(np.mean([*answers, shares], axis=0)) if self.hedged_ else answers[0]
+
+    @property
+    def findings_(self) -> tuple[str, ...]:
+        """What the near-copy guard has to say."""
+        return self.near_copies_.sentences
+
+    @property
+    def voices_(self) -> Voices:
+        """Near-copies that speak with one voice."""
+        return self.reduction_.voices
+
+    @property
+    def summary_(self) -> TrainingSummary:
+        """What training did, as a typed summary."""
+        return replace(
+            super().summary_,
+            restarts=tuple(Restart(**item) for item in self.restarts_),
+            near_copies=tuple(self.near_copies_.sentences),
+            hedged=self.hedged_,
+            fallback=self.fallback_,
+            sweep=None if self.sweep_ is None else self.sweep_.to_dict(),
+            near_copies_found=bool(self.near_copies_.cliques),
+        )
+
+    def content(self) -> Content:
+        """Return what a model file holds of this model."""
+        return restart_files.pack(self, super().content())
+
+    @classmethod
+    def of_content(cls, content: Content) -> Self:
+        """Return the model that a file holds; see `Fuser.of_content`."""
+        model = super().of_content(content)
+        restart_files.unpack(model, content)
+        return model
 
 
 def _swept(votes: Votes, config: TrainConfig, plan: Plan, control: Control) -> Sweep:

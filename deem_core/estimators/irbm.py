@@ -21,7 +21,8 @@ from deem_core.methods import dawid_skene
 from deem_core.model.config import AUTO
 from deem_core.model.energy import Model, from_dawid_skene
 from deem_core.training.near_copies import GuardPlan, Reduction
-from deem_core.training.restarts import Part, Watcher
+from deem_core.training.parts import Part
+from deem_core.training.restarts import Watcher
 from deem_core.votes import Votes
 
 SMALLEST = 1e-12

@@ -27,7 +27,7 @@ class ModelFile:
     Attributes
     ----------
     kind : str
-        "DEEM" or "IRBM".
+        Name of the estimator, such as "DEEM" or "GroupedDawidSkene".
     learners : tuple of d str
     classes : (K,) array
     n_rows : int

@@ -6,15 +6,12 @@ What a training did, in values that pages, reports and commands share.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deem_core.files.plain import from_plain, to_plain
 from deem_core.training.health import Restart
 
-if TYPE_CHECKING:  # imports torch
-    from deem_core.estimators.base import Fuser
-
-_OF_APPLIED_MODELS = ("trained_rows", "learners", "classes")
+_OF_SOME_MODELS = ("groups", "trained_rows", "learners", "classes")
 
 
 @dataclass(frozen=True)
@@ -23,6 +20,66 @@ class Setting:
 
     value: Any
     reason: str
+
+
+@dataclass(frozen=True)
+class OtherGroups:
+    """Another placement of the groups that explains the votes as well.
+
+    Attributes
+    ----------
+    groups : tuple of tuples of str
+    behind : float
+        Nats behind the chosen one.
+    changed : float
+        Share of the rows that it labels differently.
+    """
+
+    groups: tuple[tuple[str, ...], ...]
+    behind: float
+    changed: float
+
+
+@dataclass(frozen=True)
+class LearnerGroups:
+    """Groups of learners, and how well they explain the votes.
+
+    Attributes
+    ----------
+    groups : tuple of tuples of str
+        Learners of each group of two or more; everybody else stands alone.
+    label_group : int, optional
+        Number of the group whose hidden opinion is the label; None for the one above all groups.
+    fits : bool
+        Whether the model explains the votes.
+    reason : str
+        Why it fits, or why not.
+    excess, within_excess : float, optional
+        Unexplained share of the dependence between groups, and inside groups of three or more, beyond what chance
+        leaves; None where nothing could be tested.
+    log_likelihood : float
+        Mean over the rows with votes.
+    iterations : int
+    converged : bool
+    moved : float
+        Share of the rows whose label the hard rounds changed.
+    runners_up : tuple of OtherGroups
+    sentences : tuple of str
+        What was found, beside the warnings.
+    """
+
+    groups: tuple[tuple[str, ...], ...]
+    label_group: int | None
+    fits: bool
+    reason: str
+    excess: float | None
+    within_excess: float | None
+    log_likelihood: float
+    iterations: int
+    converged: bool
+    moved: float
+    runners_up: tuple[OtherGroups, ...]
+    sentences: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -48,6 +105,8 @@ class TrainingSummary:
         What ``learning_rate="auto"`` was chosen by, as `Sweep.to_dict` gives it.
     near_copies_found : bool
         Whether the guard found near-copies, whatever was done about them.
+    groups : LearnerGroups, optional
+        Of grouped Dawid-Skene.
     trained_rows, learners, classes : optional
         Of an applied model: rows it was trained on, and the terms in which it answers.
     """
@@ -63,26 +122,10 @@ class TrainingSummary:
     seconds: float
     sweep: dict[str, Any] | None = None
     near_copies_found: bool = False
+    groups: LearnerGroups | None = None
     trained_rows: int | None = None
     learners: tuple[str, ...] | None = None
     classes: list[Any] | None = None
-
-    @classmethod
-    def of(cls, model: Fuser) -> TrainingSummary:
-        """Return the summary of a fitted estimator."""
-        return cls(
-            method=model.method_name,
-            settings={name: Setting(**item) for name, item in model.settings_.items()},
-            restarts=tuple(Restart(**item) for item in model.restarts_),
-            warnings=tuple(model.warnings_),
-            near_copies=tuple(model.near_copies_.sentences),
-            hedged=model.hedged_,
-            fallback=model.fallback_,
-            device=model.device_,
-            seconds=model.seconds_,
-            sweep=None if model.sweep_ is None else model.sweep_.to_dict(),
-            near_copies_found=bool(model.near_copies_.cliques),
-        )
 
     @property
     def setting_values(self) -> dict[str, Any]:
@@ -95,6 +138,11 @@ class TrainingSummary:
         return tuple(restart for restart in self.restarts if restart.kept)
 
     @property
+    def findings(self) -> tuple[str, ...]:
+        """What was found out about the learners, in sentences."""
+        return self.near_copies if self.groups is None else self.groups.sentences
+
+    @property
     def guard_acted(self) -> bool:
         """Whether near-copies were found; older summaries tell only of a hedge."""
         return self.near_copies_found or self.hedged
@@ -102,10 +150,10 @@ class TrainingSummary:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON.
 
-        What only applied models have is left out elsewhere.
+        What only some models have is left out elsewhere.
         """
         plain: dict[str, Any] = to_plain(self)
-        return {name: value for name, value in plain.items() if value is not None or name not in _OF_APPLIED_MODELS}
+        return {name: value for name, value in plain.items() if value is not None or name not in _OF_SOME_MODELS}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> TrainingSummary:

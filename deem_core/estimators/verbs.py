@@ -13,8 +13,8 @@ from deem_core.errors import InputError
 from deem_core.methods import registry
 from deem_core.votes.recode import as_votes
 
-if TYPE_CHECKING:  # imports torch, which most methods do without
-    from deem_core.estimators.deem import DEEM
+if TYPE_CHECKING:  # scikit-learn and torch, which most methods do without
+    from deem_core.estimators.base import Fuser
     from deem_core.training.restarts import Watcher
 
 
@@ -59,7 +59,7 @@ def fuse(
     if settings:
         raise InputError(f"The method {method} has no setting {sorted(settings)[0]!r}; it has no settings at all.")
     aggregate = registry.aggregate(method, votes, np.random.default_rng(random_state), control=control or NO_CONTROL)
-    return Answer(votes, aggregate.posterior, notes=aggregate.notes, method=method)
+    return aggregate.answer(votes, method)
 
 
 def train(
@@ -69,13 +69,14 @@ def train(
     watch: Watcher | None = None,
     control: Control | None = None,
     **settings: Any,
-) -> DEEM:
+) -> Fuser:
     """Train a model that can be saved and applied to other rows.
 
     Parameters
     ----------
     votes : Votes, frame or array
-    method : "deem", "irbm" or "irbm_cd"
+    method : str
+        A name of `deem_core.methods.registry.TRAINED`.
     watch, control : optional
         See `DEEM.fit`.
     **settings
@@ -84,7 +85,7 @@ def train(
     return make_model(method, **settings).fit(votes, watch=watch, control=control)
 
 
-def apply(model: DEEM | str | os.PathLike[str], votes: Any) -> Answer:
+def apply(model: Fuser | str | os.PathLike[str], votes: Any) -> Answer:
     """Label rows by a trained model or its file.
 
     Learners are matched by name.
@@ -93,14 +94,14 @@ def apply(model: DEEM | str | os.PathLike[str], votes: Any) -> Answer:
     return fitted.fuse(votes)
 
 
-def load(path: str | os.PathLike[str]) -> DEEM:
-    """Read a model that was saved; nothing in the file is executed."""
-    from deem_core.estimators.deem import DEEM  # noqa: PLC0415  # see TYPE_CHECKING above
+def load(path: str | os.PathLike[str]) -> Fuser:
+    """Read a saved model of any kind; nothing in it is executed."""
+    from deem_core.estimators import files  # noqa: PLC0415  # see TYPE_CHECKING above
 
-    return DEEM.load(path)
+    return files.load(path)
 
 
-def make_model(method: str = "deem", **settings: Any) -> DEEM:
+def make_model(method: str = "deem", **settings: Any) -> Fuser:
     """Return the estimator of a method, not yet fitted.
 
     Raises
@@ -108,14 +109,25 @@ def make_model(method: str = "deem", **settings: Any) -> DEEM:
     InputError
         If the method or a setting is unknown, or a setting is out of its bounds.
     """
-    from deem_core.estimators.deem import DEEM  # noqa: PLC0415  # see TYPE_CHECKING above
-    from deem_core.estimators.irbm import IRBM  # noqa: PLC0415
-
     if method not in registry.TRAINED:
         raise InputError(f"There is no method {method!r} to train; there are {', '.join(registry.TRAINED)}.")
-    own: dict[str, Any] = {} if method == "deem" else {"method": "exact" if method == "irbm" else "cd"}
-    kind = DEEM if method == "deem" else IRBM
-    known = set(kind().get_params(deep=False)) - {"method"}
+    kind, own = _estimator(method)
+    known = set(kind().get_params(deep=False)) - set(own)
     if unknown := sorted(set(settings) - known):
         raise InputError(f"The method {method} has no setting {unknown[0]!r}; it has {', '.join(sorted(known))}.")
     return kind(**own, **settings)
+
+
+def _estimator(method: str) -> tuple[type[Fuser], dict[str, Any]]:
+    """Return the estimator of a method, and the parameters that make it."""
+    if method == "gds":
+        from deem_core.estimators.grouped import GroupedDawidSkene  # noqa: PLC0415  # see TYPE_CHECKING above
+
+        return GroupedDawidSkene, {}
+    if method == "deem":
+        from deem_core.estimators.deem import DEEM  # noqa: PLC0415
+
+        return DEEM, {}
+    from deem_core.estimators.irbm import IRBM  # noqa: PLC0415
+
+    return IRBM, {"method": "exact" if method == "irbm" else "cd"}

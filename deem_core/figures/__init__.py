@@ -10,15 +10,18 @@ from deem_core.figures._names import bar_names
 from deem_core.figures.agreement import agreement_heatmap, agreement_histogram
 from deem_core.figures.answer import class_shares, confidence_histogram, label_changes
 from deem_core.figures.certainty import recovery_scatter, reliability_curve_figure, selective_accuracy_curve
+from deem_core.figures.class_bars import class_coverage_bars
 from deem_core.figures.comparison import accuracy_intervals, class_differences
 from deem_core.figures.confusion import confusion_matrix, confusion_pair
 from deem_core.figures.correlation import correlation_heatmap, dependence_summary
 from deem_core.figures.dependence import dependence_grid
 from deem_core.figures.energies import Curve, curves_of_records, curves_of_sweep, energy_panels
 from deem_core.figures.expert_finder import influence_heatmap
+from deem_core.figures.groups import group_tree
 from deem_core.figures.influence import influence_bars, influence_panels
 from deem_core.figures.learner_bars import accuracy_bars, coverage_bars
 from deem_core.figures.picture import Picture, plotly_code
+from deem_core.figures.rules import rule_bars
 from deem_core.figures.shapes import shapes
 from deem_core.figures.training import sampler_health, shares_over_time
 from deem_core.figures.trust import trust_scatter
@@ -35,6 +38,7 @@ __all__ = [
     "agreement_heatmap",
     "agreement_histogram",
     "bar_names",
+    "class_coverage_bars",
     "class_differences",
     "class_shares",
     "confidence_histogram",
@@ -47,6 +51,7 @@ __all__ = [
     "dependence_grid",
     "dependence_summary",
     "energy_panels",
+    "group_tree",
     "influence_bars",
     "influence_heatmap",
     "influence_panels",
@@ -54,6 +59,7 @@ __all__ = [
     "plotly_code",
     "recovery_scatter",
     "reliability_curve_figure",
+    "rule_bars",
     "sampler_health",
     "selective_accuracy_curve",
     "shapes",

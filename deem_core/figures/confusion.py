@@ -39,6 +39,7 @@ def confusion_matrix(
     counts: ArrayLike | None = None,
     learner: str = "the learner",
     label: str = "fused label",
+    said: str = "vote",
     max_classes: int = MOST_CLASSES,
     theme: str | None = "light",
 ) -> go.Figure:
@@ -57,6 +58,8 @@ def confusion_matrix(
         Its name, for the hover text.
     label : str
         What the rows are: "fused label", or "true label" for real confusion.
+    said : str
+        What the columns are.
     max_classes : int
         Of more classes, the most confused ones are drawn, and the axes say so.
     theme : "light" or "dark"
@@ -77,7 +80,7 @@ def confusion_matrix(
         picture_layout(colours, height + 120),
         plot_bgcolor=colours.grid,
         xaxis={
-            **name_axis(axis_names, f"vote{after}", pixels=560),
+            **name_axis(axis_names, f"{said}{after}", pixels=560),
             "tickangle": tick_angle(axis_names, 560),
         },
         yaxis=name_axis(axis_names, label, pixels=height, upwards=False),

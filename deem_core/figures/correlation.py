@@ -118,6 +118,7 @@ def correlation_heatmap(
     *,
     order: ArrayLike | None = None,
     fused: str | None = None,
+    what: str = "votes",
     theme: str | None = "light",
 ) -> go.Figure:
     """Draw the correlation of all learners and the fused label.
@@ -133,7 +134,9 @@ def correlation_heatmap(
     order : array of int, optional
         In which they are drawn (`Correlation.order`); as given by default.
     fused : str, optional
-        Name of the fused label, the last by default; it stands out.
+        Name of the fused label, the last by default; it stands out. Empty if there are learners only.
+    what : str
+        What is correlated.
     theme : "light" or "dark"
     """
     colours = theme_of(theme)
@@ -153,7 +156,7 @@ def correlation_heatmap(
     labels = [f"<b>{shown[j]}</b>" if names[j] == own else shown[j] for j in at]
     side = int(np.clip(36 * n, 240, 640))
     plain = [shown[j] for j in at]
-    title = "learner, and the fused label in bold"
+    title = "learner, and the fused label in bold" if own else "learner"
     texts = [["" if np.isnan(cell) else f"{cell:.2f}" for cell in row] for row in drawn]
     cells = go.Heatmap(
         z=drawn.astype(np.float32),
@@ -166,7 +169,7 @@ def correlation_heatmap(
         ygap=1 if n <= 40 else 0,
         hovertemplate=f"{PAIR}correlation %{{z:.2f}}<extra></extra>",
         hoverongaps=False,
-        colorbar=colour_bar("correlation of votes"),
+        colorbar=colour_bar(f"correlation of {what}"),
     )
     down: dict[str, Any] = name_axis(plain, title, pixels=side, upwards=False)
     across: dict[str, Any] = name_axis(plain, title, pixels=WIDTH)

@@ -24,6 +24,11 @@ HARD_ROUNDS = 20
 They charge for entropy: where two classes differ in one learner only, likelihood is flat along a ridge on which soft
 EM drifts away from the classes.
 """
+EARLY_ROUNDS = 2
+"""Soft rounds before the hard ones where no learners are grouped.
+
+Along such a ridge every further soft round leads away; with groups, their latents need the soft rounds first.
+"""
 GROUP_ROUNDS = 3
 """Rounds of Dawid-Skene inside each group that its latent starts from."""
 
@@ -43,7 +48,7 @@ class GroupedFit:
     cut : bool
         Whether the control stopped it.
     moved : float
-        Share of the rows whose label the hard rounds changed.
+        Share of the rows that the soft fit labels differently.
     """
 
     model: GroupedModel
@@ -182,7 +187,7 @@ def fit(
     """
     steps = Expectation(table, groups)
     model = steps.start().model(groups, smoothing)
-    likelihood, done, converged, cut = -np.inf, 0, False, False
+    early, likelihood, done, converged, cut = model, -np.inf, 0, False, False
     while done < rounds and not converged and not cut:
         counts, now = steps.soft(model)
         converged = done > 0 and abs(now - likelihood) <= tolerance * abs(likelihood)
@@ -190,15 +195,17 @@ def fit(
         if not converged:
             model = counts.model(groups, smoothing)
             cut = control.stopped()
+        if groups or done <= EARLY_ROUNDS:
+            early = model
     if not hard_rounds or cut:
         return GroupedFit(model, likelihood, done, converged, cut)
-    counts, soft_labels = steps.hardened(model)
-    labels, stands = soft_labels, False
+    _, soft_labels = steps.hardened(model)
+    counts, labels = steps.hardened(early)
     for _ in range(hard_rounds):
         model, done = counts.model(groups, smoothing), done + 1
-        counts, now_labels = steps.hardened(model)
-        stands, labels = bool((now_labels == labels).all()), now_labels
-        if stands:
+        before = labels
+        counts, labels = steps.hardened(model)
+        if (labels == before).all():
             break
     moved = float(table.counts[labels != soft_labels].sum() / max(table.n_rows, 1))
     return GroupedFit(model, likelihood, done, converged, cut, moved)

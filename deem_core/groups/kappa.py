@@ -63,9 +63,9 @@ def kappa_and_rows(votes: Votes, rng: np.random.Generator, max_rows: int) -> tup
 
 @dataclass(frozen=True)
 class Ranked:
-    """The three classes with most votes in every row.
+    """The three or four classes with most votes in every row.
 
-    They are enough to know the winner after any two votes are removed.
+    Three are enough to know the winner after any two votes are removed, four to know whether it is tied.
 
     Only the classes of the removed votes lose one, so of the three at least one loses nothing and still beats
     all classes below. Count and class are packed into one number, ``count · unit + (unit − 1 − class)`` with
@@ -73,12 +73,12 @@ class Ranked:
     """
 
     unit: int
-    scores: NDArray[np.int64]  # (3, b)
-    classes: NDArray[np.int64]  # (3, b), -2 where a row has fewer classes: equal to no vote, not even a missing one
+    scores: NDArray[np.int64]  # (top, b)
+    classes: NDArray[np.int64]  # (top, b), -2 where a row has fewer classes: equal to no vote, not even a missing one
 
     @classmethod
-    def of(cls, codes: NDArray[np.int64]) -> Ranked:
-        """Rank the classes of every row of (b, d) codes.
+    def of(cls, codes: NDArray[np.int64], top: int = 3) -> Ranked:
+        """Rank the ``top`` classes of every row of (b, d) codes.
 
         Every row is sorted, and the end of each run of equal votes gets its score.
         """
@@ -90,18 +90,27 @@ class Ranked:
         position = np.arange(d)
         length = position + 1 - np.maximum.accumulate(np.where(starts, position, 0), axis=1)
         scores = np.where(ends & (ordered != NO_VOTE), length * unit + (unit - 1 - ordered), 0)
-        if d < 3:
-            scores = np.pad(scores, ((0, 0), (0, 3 - d)))
-        top = np.ascontiguousarray(np.partition(scores, -3, axis=1)[:, -3:].T)
-        return cls(unit, top, np.where(top >= unit, unit - 1 - (top & (unit - 1)), -2))
+        if d < top:
+            scores = np.pad(scores, ((0, 0), (0, top - d)))
+        best = np.ascontiguousarray(np.partition(scores, -top, axis=1)[:, -top:].T)
+        return cls(unit, best, np.where(best >= unit, unit - 1 - (best & (unit - 1)), -2))
 
     def best(self, scores: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the class with the best of (3, b) scores.
+        """Return the class with the best of (top, b) scores.
 
         Some vote must be left in every row.
         """
         best: NDArray[np.int64] = self.unit - 1 - (scores.max(axis=0) & (self.unit - 1))
         return best
+
+    def without(self, own: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the scores, (top, b), after one learner's votes (b,) are removed."""
+        return np.asarray(self.scores - self.unit * (self.classes == own))
+
+    def decided(self, scores: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return the rows where one class leads alone, (b,), by (4, b) scores."""
+        lead = np.partition(scores // self.unit, -2, axis=0)
+        return np.asarray(lead[-1] > lead[-2])
 
 
 def _kappa_given(x_i: NDArray[np.int64], x_j: NDArray[np.int64], m: NDArray[np.int64], K: int) -> float:

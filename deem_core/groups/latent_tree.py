@@ -29,6 +29,9 @@ Groups = tuple[tuple[int, ...], ...]
 ROOT = -1
 """The latent Y itself, where a group's latent is named by the group's number."""
 
+SMALLEST = 1e-12
+"""Probabilities below this count as this in `GroupedModel.log_scores`: a class that EM has emptied has no logarithm."""
+
 _BLOCK = 1 << 17  # (row, class) cells handled at once: 1 MB of float64, which caches hold
 
 
@@ -152,6 +155,19 @@ class GroupedModel:
         states = self.latent_posterior(codes, self.label)
         return states if self.class_map is None else apply_map(states, self.class_map)
 
+    def log_scores(self, codes: Integers) -> Floats:
+        """Return log Pr(class, votes) of (n, d) codes, (n, K).
+
+        Finite also where the posterior rounds to 0.
+        """
+        lifted = replace(self, pi=np.maximum(self.pi, SMALLEST), B=np.maximum(self.B, SMALLEST))
+        table = Table(np.asarray(codes), np.ones(len(codes)), self.n_classes)
+        tree, logs = Branches(table, self.groups), Logs.of(lifted)
+        scores = np.empty((len(codes), self.n_classes))
+        for rows in table.blocks():
+            scores[rows] = tree.log_scores(rows, self, logs)
+        return scores if self.class_map is None else apply_map(scores, self.class_map)
+
     def with_label(self, label: int, class_map: NDArray[np.intp] | None = None) -> GroupedModel:
         """Return the same tree with another latent as the label."""
         return replace(self, label=label, class_map=class_map)
@@ -167,12 +183,32 @@ class GroupedModel:
         """Return Pr(X_i = l | label = class), (d, K, K), the usual psi of Dawid and Skene."""
         given = self.confusion_given_root()
         if self.label != ROOT:
-            joint = self.A[self.label] * self.pi  # Pr(Z = z, Y = y)
-            root_given_latent = (joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)).T  # (y, z)
-            given = given @ root_given_latent
+            given = given @ self._root_given_label()
             own = list(self.groups[self.label])
             given[own] = self.B[own]
         return given if self.class_map is None else apply_map(given, self.class_map)
+
+    def opinions_given_label(self) -> Floats:
+        """Return Pr(Z_g = z | label = class), (G, K, K).
+
+        The states of the label's own latent are its classes.
+        """
+        given = self.A
+        if self.label != ROOT:
+            given = given @ self._root_given_label()
+            given[self.label] = np.eye(self.n_classes)
+        if self.class_map is None:
+            return given
+        given = apply_map(given, self.class_map)
+        if self.label != ROOT:
+            given[self.label] = np.eye(self.n_classes)
+        return given
+
+    def _root_given_label(self) -> Floats:
+        """Return Pr(Y = y | Z = z) of the group that is the label, (y, z)."""
+        joint = self.A[self.label] * self.pi  # Pr(Z = z, Y = y)
+        shares: Floats = (joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)).T
+        return shares
 
 
 @dataclass(frozen=True)
@@ -261,3 +297,22 @@ class Branches:
             messages.append(message)
         likelihood = normalise_logs(scores) + peaks
         return Upward(scores, likelihood, own, messages)
+
+    def log_scores(self, rows: slice, model: GroupedModel, logs: Logs) -> Floats:
+        """Return log Pr(state of the label's latent, votes) of a block, (b, K)."""
+        scores: Floats = self.single[rows] @ logs.singles + logs.pi
+        own: list[Floats] = [ballots[rows] @ logs.groups[g] for g, ballots in enumerate(self.grouped)]
+        messages = [_passed_on(states, model.A[g]) for g, states in enumerate(own)]
+        for message in messages:
+            scores = scores + message
+        if model.label == ROOT:
+            return scores
+        others = scores - messages[model.label]
+        return own[model.label] + _passed_on(others, model.A[model.label].T)
+
+
+def _passed_on(scores: Floats, between: Floats) -> Floats:
+    """Return log Σ_s exp(scores[n, s]) between[s, t], (n, K)."""
+    peak = scores.max(axis=1, keepdims=True)
+    total: Floats = np.log(np.maximum(np.exp(scores - peak) @ between, 1e-300)) + peak
+    return total

@@ -20,6 +20,21 @@ from deem_core.votes.majority import majority_vote
 
 
 @dataclass(frozen=True)
+class Voices:
+    """Learners to be looked at together.
+
+    Attributes
+    ----------
+    names : tuple of g str
+    members : tuple of g tuples of int
+        Positions of their learners.
+    """
+
+    names: tuple[str, ...]
+    members: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
 class Reduction:
     """Map from d learners to d' ≤ d, some of which speak for a clique.
 
@@ -71,6 +86,12 @@ class Reduction:
     def is_identity(self) -> bool:
         """Whether every learner speaks for itself."""
         return len(self.members) == self.n_original
+
+    @property
+    def voices(self) -> Voices:
+        """Names and members of the merged cliques."""
+        at = [j for j, group in enumerate(self.members) if len(group) > 1]
+        return Voices(tuple(self.learners[j] for j in at), tuple(self.members[j] for j in at))
 
     def apply(self, codes: Integers) -> Codes:
         """Return (n, d) codes of the original learners as (n, d') codes.

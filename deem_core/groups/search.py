@@ -35,6 +35,8 @@ SEARCH_ROUNDS = 25
 """Rounds of EM for each partition."""
 MARGIN = 10.0
 """Nats that a change of the partition must gain."""
+RIVALS = 3
+"""Best rivals of a partition, whose groups are dissolved in turn before the search ends."""
 PAIRS = 4
 """Pairs of single learners, those of largest κ, that are tried as a new group."""
 MAX_PARTITIONS = 300
@@ -102,11 +104,13 @@ def find_groups(votes: Votes, rng: np.random.Generator, *, control: Control = NO
         rows = np.sort(rng.choice(rows, most, replace=False))
     scores = Scores(Table.of(votes.codes[rows], votes.n_classes), control)
     best = max(dendrogram(kappa), key=scores)
-    while len(scores.known) < MAX_PARTITIONS and (votes.n_learners <= CLIMBED or _hopeful(scores.table, best, rng)):
+    climbing = votes.n_learners <= CLIMBED or _hopeful(scores.table, best, rng)
+    while climbing and len(scores.known) < MAX_PARTITIONS:
         candidate = max(changes(best, kappa), key=scores, default=best)
         if scores(candidate) <= scores(best) + MARGIN:
-            break
-        best = candidate
+            candidate = max(second_look(best, scores), key=scores, default=best)
+        climbing = scores(candidate) > scores(best) + MARGIN
+        best = candidate if climbing else best
     ranked = sorted(scores.known.items(), key=lambda item: -item[1])
     return GroupSearch(Placement(best, scores(best)), tuple(Placement(*item) for item in ranked), kappa)
 
@@ -175,6 +179,18 @@ def changes(groups: Groups, kappa: Floats) -> Iterator[Groups]:
         yield from _enough((*rest, one + other), d)
     for pair in sorted(combinations(singles, 2), key=lambda pair: -kappa[pair])[:PAIRS]:
         yield from _enough((*groups, pair), d)
+
+
+def second_look(groups: Groups, scores: Scores) -> Iterator[Groups]:
+    """Yield the best rivals of a partition with one of their groups dissolved.
+
+    A group must often be complete before it pays to dissolve it, and completing it alone may gain too little.
+    """
+    rivals = sorted((other for other in scores.known if other != groups), key=lambda other: -scores(other))
+    for rival in rivals[:RIVALS]:
+        for group in rival:
+            if len(group) >= 3:
+                yield tuple(other for other in rival if other != group)
 
 
 def canonical(groups: object) -> Groups:

@@ -11,6 +11,9 @@ from typing import Protocol
 
 import numpy as np
 
+from deem_core.alarm import Alarm, Kind
+from deem_core.answers.alarms import silence
+from deem_core.answers.answer import Answer
 from deem_core.control import NO_CONTROL, Control
 from deem_core.errors import InputError
 from deem_core.typing import Codes, Floats, Mask
@@ -61,6 +64,12 @@ class Aggregate:
         The method's own measure of each learner, higher is better; NaN for a learner without votes.
     notes : tuple of str
         Sentences for the user.
+    alarms : tuple of Alarm
+        Doubts of the method about its own answer, such as one that the votes left unsettled.
+    handles : tuple of str
+        Kinds of alarms about labels and files that the method takes care of: they are not raised against it.
+    answered_by : str
+        Name of the method that answered, of one that asks others.
     """
 
     posterior: Floats
@@ -73,6 +82,9 @@ class Aggregate:
     pi: Floats | None = None
     skills: Floats | None = None
     notes: tuple[str, ...] = ()
+    alarms: tuple[Alarm, ...] = ()
+    handles: tuple[Kind, ...] = ()
+    answered_by: str = ""
 
     @cached_property
     def codes(self) -> Codes:
@@ -81,6 +93,18 @@ class Aggregate:
         Among equals the lowest index.
         """
         return np.where(self.voted, self.posterior.argmax(axis=1), NO_VOTE).astype(np.int32)
+
+    def answer(self, votes: Votes, method: str) -> Answer:
+        """Return the answer for the votes that were fused."""
+        return Answer(
+            votes,
+            self.posterior,
+            notes=self.notes,
+            method=method,
+            answered_by=self.answered_by,
+            method_alarms=self.alarms,
+            handles=self.handles,
+        )
 
 
 def fill_silent_rows(posterior: Floats, voted: Mask, prior: Floats | None = None) -> None:
@@ -91,9 +115,7 @@ def fill_silent_rows(posterior: Floats, voted: Mask, prior: Floats | None = None
 def silence_notes(voted: Mask) -> tuple[str, ...]:
     """Return the sentence about rows without votes, if there are any."""
     silent = int((~voted).sum())
-    if silent == 1:
-        return ("1 row has no vote and gets no label.",)
-    return (f"{silent:,} rows have no vote and get no label.",) if silent else ()
+    return (silence(silent),) if silent else ()
 
 
 def cut_notes(cut: bool, reached: str) -> tuple[str, ...]:

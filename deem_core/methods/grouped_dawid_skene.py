@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from deem_core.alarm import Alarm, Kind
 from deem_core.control import NO_CONTROL, Control
 from deem_core.errors import InputError
 from deem_core.groups.grouping import Grouping, explain
 from deem_core.methods.contract import Aggregate, cut_notes, silence_notes
 from deem_core.methods.dawid_skene import expected_accuracies
 from deem_core.votes import Votes
+
+EXPLAINED: tuple[Kind, ...] = ("capture", "overturned", "overruled", "little to gain")
+"""Alarms that a model which explains the votes answers for: it says why some learners count for more."""
 
 
 def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:
@@ -53,9 +57,23 @@ def answer(votes: Votes, grouping: Grouping) -> Aggregate:
         psi=psi,
         pi=pi,
         skills=expected_accuracies(votes, psi, pi),
+        alarms=alarms_of(grouping),
+        handles=EXPLAINED if grouping.fits else (),
         notes=(
             *grouping.sentences(votes.learners),
             *cut_notes(grouping.cut, f"{grouping.iterations:,} iterations"),
             *silence_notes(voted),
         ),
     )
+
+
+def alarms_of(grouping: Grouping) -> tuple[Alarm, ...]:
+    """Return the doubts about a grouped model: that it does not fit, or that the votes leave the answer open."""
+    raised = []
+    if not grouping.fits:
+        advice = "Compare with other methods, and label some rows to see which is right."
+        raised.append(Alarm("misfit", "The grouped model was not shown to fit", grouping.reason, advice))
+    if not grouping.settled:
+        advice = "Label some of the rows marked for review: a few known labels decide."
+        raised.append(Alarm("unsettled", "The votes leave the answer open", grouping.doubt, advice))
+    return tuple(raised)

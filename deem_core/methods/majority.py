@@ -30,15 +30,25 @@ def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_C
 
     V_k are the votes for class k.
 
-    The codes are those of `Votes.majority_vote`: ties go to the lowest class index. ``rng`` and ``control`` are not
-    used.
+    The codes are those of `Votes.majority_vote`: a draw goes to the first of the tied classes, and a note says so.
+    ``rng`` and ``control`` are not used.
     """
     posterior = vote_shares(votes.codes, votes.n_classes)
     voted = votes.votes_per_row > 0
     fill_silent_rows(posterior, voted)
+    notes = _draw_notes(votes) + silence_notes(voted)
+    return Aggregate(posterior=posterior, voted=voted, notes=notes, handles=("little to gain",))
+
+
+def _draw_notes(votes: Votes) -> tuple[str, ...]:
     tied = votes.majority_vote.n_tied
-    notes = () if not tied else (f"Ties decided in {tied:,} of {votes.n_rows:,} rows: the first class won there.",)
-    return Aggregate(posterior=posterior, voted=voted, notes=notes + silence_notes(voted))
+    if not tied:
+        return ()
+    rows = "1 row is" if tied == 1 else f"{tied:,} rows are"
+    return (
+        f"{rows} a draw between classes with equally many votes, decided by class order: the first of these classes "
+        "is the label, which says nothing about the row.",
+    )
 
 
 def weighted_vote(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:

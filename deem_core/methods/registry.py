@@ -6,6 +6,7 @@ Nothing is imported until a method is asked for, so that listing them costs noth
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import cast
 
@@ -40,8 +41,12 @@ class Entry:
         Whether it may take more than seconds on ten thousand rows.
     whole : bool
         Whether a first run is always finished, whatever the time budget: half a training is no answer.
+    aside : bool
+        Whether a quick comparison leaves it out: it is a variant of another method, or needs an optional package.
     trained : bool
         Whether it is a model that can be saved and applied to other rows.
+    tunable : bool
+        Whether training has settings, such as a learning rate and restarts.
     limit : str
         What it refuses and why; empty if it takes all votes.
     """
@@ -55,7 +60,9 @@ class Entry:
     soft: bool = False
     slow: bool = False
     whole: bool = False
+    aside: bool = False
     trained: bool = False
+    tunable: bool = False
     limit: str = ""
 
     def load(self) -> Method:
@@ -69,6 +76,15 @@ _TRAINED_LIMIT = "Needs at least three learners: with fewer, who is right cannot
 _POOL_LIMIT = "Needs soft votes: it pools probabilities."
 
 _ENTRIES = (
+    Entry(
+        name="auto",
+        title="Auto",
+        description="Asks the votes who should answer: the grouped model where it fits, else a vote that is safe.",
+        paper="this project",
+        function="deem_core.auto:aggregate",
+        stochastic=True,
+        whole=True,
+    ),
     Entry(
         name="mv",
         title="Majority vote",
@@ -103,6 +119,7 @@ _ENTRIES = (
         description="Dawid-Skene that starts soft and ends hard.",
         paper="Sinha, Rao and Balasubramanian, Fast Dawid-Skene, 2018",
         function="deem_core.methods.fast_dawid_skene:hybrid",
+        aside=True,
     ),
     Entry(
         name="onecoin",
@@ -137,7 +154,25 @@ _ENTRIES = (
         function="deem_core.methods.grouped_dawid_skene:aggregate",
         stochastic=True,
         whole=True,
+        trained=True,
         limit="Needs at least three learners and at most 100 classes; looks for groups among 6 to 40 learners.",
+    ),
+    Entry(
+        name="safe",
+        title="Safe vote",
+        description="Majority vote, Dawid-Skene, one-coin and EBCC vote row by row, with gates and guards.",
+        paper="this project",
+        function="deem_core.methods.safe_vote:aggregate",
+        stochastic=True,
+        slow=True,
+    ),
+    Entry(
+        name="rules",
+        title="One-class rules",
+        description="Rules that know one class each: equal precision, rare classes weigh more; nothing is learned.",
+        paper="this project",
+        function="deem_core.methods.one_class_rules:aggregate",
+        limit="Refuses votes of which learners that know one class only cast less than half.",
     ),
     Entry(
         name="la1",
@@ -146,6 +181,7 @@ _ENTRIES = (
         paper="Yang et al., A lightweight, effective and efficient model for label aggregation in crowdsourcing, 2024",
         function="deem_core.methods.la:one_pass",
         stochastic=True,
+        aside=True,
     ),
     Entry(
         name="la2",
@@ -189,6 +225,7 @@ _ENTRIES = (
         description="A graph network trained beforehand on made-up votes; nothing is fitted.",
         paper="Wu et al., Learning hyper label model for programmatic weak supervision, 2023",
         function="deem_core.methods.hlm:aggregate",
+        aside=True,
         limit="Needs the optional package hyperlm; refused above 4,000,000 votes, which take 2.4 GB.",
     ),
     Entry(
@@ -221,9 +258,10 @@ _ENTRIES = (
     Entry(
         name="irbm",
         title="iRBM, exact",
-        description="DEEM without layers by maximum likelihood: Dawid-Skene run to convergence (Lemma 1).",
+        description="Dawid-Skene run longer: DEEM without layers has the same maximum of likelihood (Lemma 1).",
         paper="Maymon, Buznah and Shaham, Unsupervised ensemble learning through deep energy-based models, 2026",
         function="deem_core.estimators.as_methods:irbm",
+        aside=True,
         trained=True,
         limit=_TRAINED_LIMIT,
     ),
@@ -234,6 +272,7 @@ _ENTRIES = (
         paper="Maymon, Buznah and Shaham, Unsupervised ensemble learning through deep energy-based models, 2026",
         function="deem_core.estimators.as_methods:irbm_cd",
         trained=True,
+        tunable=True,
         stochastic=True,
         slow=True,
         whole=True,
@@ -246,6 +285,7 @@ _ENTRIES = (
         paper="Maymon, Buznah and Shaham, Unsupervised ensemble learning through deep energy-based models, 2026",
         function="deem_core.estimators.as_methods:deem",
         trained=True,
+        tunable=True,
         stochastic=True,
         slow=True,
         whole=True,
@@ -270,6 +310,19 @@ METHODS: dict[str, Entry] = {item.name: item for item in _ENTRIES}
 
 TRAINED = tuple(sorted(name for name, item in METHODS.items() if item.trained))
 """Methods whose model can be saved and applied; all others are asked once."""
+
+
+SUBJECTS = ("auto", "deem")
+"""Methods that a comparison is about: its conclusion speaks of the first of them that ran."""
+
+
+def quick(names: Iterable[str] = METHODS) -> list[str]:
+    """Return the methods of a quick comparison among some.
+
+    All that are not slow and no variants of others, and those that the comparison is about.
+    """
+    items = (METHODS[name] for name in names)
+    return [item.name for item in items if item.name in SUBJECTS or not (item.slow or item.aside)]
 
 
 def entry(name: str) -> Entry:

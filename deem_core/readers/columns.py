@@ -15,7 +15,15 @@ from deem_core.readers.notes import Notebook
 from deem_core.readers.source import Source
 from deem_core.text import clip, count, quoted
 from deem_core.typing import Codes
-from deem_core.votes.labels import Coding, LabelColumn, MissingRule, canonical_name, encode, trim
+from deem_core.votes.labels import (
+    Coding,
+    LabelColumn,
+    MissingRule,
+    canonical_name,
+    encode,
+    is_whole_number,
+    trim,
+)
 
 IDS_COMPARED = 200_000
 """Ids of text are slow to compare: in a larger file only so many are, and the warning says so."""
@@ -92,7 +100,7 @@ def refuse_hopeless(request: Request, columns: Sequence[LabelColumn], coding: Co
     if n_classes == 1:
         raise InputError(
             f"The learners in {source.name} use one class only, {coding.classes[0]!r}; "
-            "there is nothing to fuse with fewer than two."
+            f"there is nothing to fuse with fewer than two.{_advice_for_one_class(coding)}"
         )
     if n_classes > n and columns:
         widest = max(columns, key=lambda column: len(set(column.keys)))
@@ -100,6 +108,15 @@ def refuse_hopeless(request: Request, columns: Sequence[LabelColumn], coding: Co
             f"{source.name} has more classes ({n_classes:,}) than rows ({n:,}): column {widest.name!r} alone has "
             f"{len(set(widest.keys)):,} different values. It is probably an id or a text: leave it out."
         )
+
+
+def _advice_for_one_class(coding: Coding) -> str:
+    """Say what to do where all votes are for one class."""
+    if coding.minus_one_is_missing:
+        return " -1 was read as no vote; if it is a class, say what stands for no vote instead (missing)."
+    if coding.missing:
+        return " A cell without a vote is no vote against it: add learners that vote for another class."
+    return ""
 
 
 def _holds_lines(label: str, source: Source) -> bool:
@@ -120,10 +137,17 @@ def note_coding(coding: Coding, notebook: Notebook) -> None:
         notebook.add("understood", f"{count(total, 'cell')} without a vote: {tokens}.", count=total)
     if coding.minus_one_is_missing:
         cells = sum(minus_one.values())
+        others = "are non-negative integers" if all(map(is_whole_number, coding.keys)) else "are words"
         notebook.add(
             "understood",
-            f"-1 is read as no vote ({count(cells, 'cell')}), because all other labels are non-negative integers.",
+            f"-1 is read as no vote ({count(cells, 'cell')}), because all other labels {others}.",
             count=cells,
+        )
+    if coding.keys == ("-1", "1") and 2 * (coding.codes == 0).sum() > (coding.codes >= 0).sum():
+        notebook.add(
+            "warning",
+            "-1 is read as a class, because 1 is the only other label. If it means that a learner abstains, say that "
+            "-1 stands for a missing vote.",
         )
     if coding.merged:
         pairs = [f"{label!r} also as {quoted(others, 3)}" for label, others in list(coding.merged.items())[:3]]

@@ -38,6 +38,7 @@ CLEAR_WORKER_NAMES = (
 WORKER_NAMES = (
     *CLEAR_WORKER_NAMES,
     *("rater", "rater_id", "coder", "coder_id", "judge", "judge_id", "user", "user_id", "learner", "model", "source"),
+    *("rule", "rule_id", "rule_name", "lf", "lf_id", "lf_name", "labeling_function", "labelling_function"),
 )
 LABEL_NAMES = (
     *("label", "answer", "response", "vote", "annotation", "rating", "judgment", "judgement", "choice"),

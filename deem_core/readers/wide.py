@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,7 +10,7 @@ from deem_core.errors import InputError
 from deem_core.readers.columns import Request, note_coding, read_ids, refuse_hopeless, refuse_too_few
 from deem_core.readers.truth import read_truth_column
 from deem_core.readers.vocabulary import numbers_the_rows, split_by_overlap, split_by_vocabulary
-from deem_core.text import clip, quoted
+from deem_core.text import clip, count, quoted
 from deem_core.votes import Votes
 from deem_core.votes.coding import as_label_array
 from deem_core.votes.labels import Coding, LabelColumn, canonical_text, code_columns
@@ -27,6 +28,8 @@ def read_wide(request: Request, columns: Sequence[str]) -> Votes:
     note_coding(coding, request.notebook)
     _note_header(request, chosen, coding)
     refuse_hopeless(request, chosen, coding)
+    _note_minus_one(request, chosen, coding)
+    _note_rules(request, chosen, coding)
     codes, only = read_truth_column(request, coding.keys)
     return Votes(
         codes=coding.codes,
@@ -74,14 +77,19 @@ def _by_overlap(
     request: Request, columns: Sequence[LabelColumn], known: Mapping[str, Mapping[str, int]]
 ) -> list[LabelColumn]:
     notebook = request.notebook
+    rule = request.rule
     usable: list[LabelColumn] = []
     counts: dict[str, dict[str, int]] = {}
+    silent: set[str] = set()  # learners that never vote and say so
     for column in columns:
         if column.too_many:
             notebook.leave_out(column.name, f"{column.n_spellings:,} different values are not labels.{_FORCE}")
         elif numbers_the_rows(column.keys, request.n_rows):
             notebook.leave_out(column.name, f"it counts the rows.{_FORCE}")
-        elif not (tally := column.label_counts(request.rule)):
+        elif column.never_votes(rule):
+            usable.append(column)
+            silent.add(column.name)
+        elif not (tally := column.label_counts(rule)):
             notebook.leave_out(column.name, "it has no votes.")
         else:
             usable.append(column)
@@ -91,14 +99,19 @@ def _by_overlap(
             f"Every vote in {request.source.name} is missing: "
             f"columns {quoted(column.name for column in columns)} hold only empty or NA-like cells."
         )
+    every = {**known, **counts}
     if request.classes:
-        learners, others = split_by_vocabulary({**known, **counts}, map(canonical_text, request.classes))
+        classes = map(canonical_text, request.classes)
+        learners, others = split_by_vocabulary(every, classes, minus_one=rule.minus_one)
+    elif counts:
+        learners, others = split_by_overlap(every, request.n_rows, minus_one=rule.minus_one)
     else:
-        learners, others = split_by_overlap({**known, **counts}) if counts else (list(known), {})
+        learners, others = list(known), {}
     for name, share in others.items():
         if name in counts:
             notebook.leave_out(name, _why_not_a_learner(share, counts[name], bool(learners)) + _FORCE)
-    return [column for column in usable if column.name in set(learners)]
+    chosen = {*learners, *silent} if learners else set[str]()
+    return [column for column in usable if column.name in chosen]
 
 
 def _why_not_a_learner(share: float, tally: Mapping[str, int], there_are_learners: bool) -> str:
@@ -108,6 +121,56 @@ def _why_not_a_learner(share: float, tally: Mapping[str, int], there_are_learner
     if share == 0:
         return f"none of its values ({examples}, …) is a label that the learners use."
     return f"only {share:.0%} of its cells hold a label that the learners use (it has {examples}, …)."
+
+
+def _note_rules(request: Request, columns: Sequence[LabelColumn], coding: Coding) -> None:
+    """Say that columns are one-class rules; doubt lonely classes."""
+    spelled = dict(zip(coding.keys, coding.classes, strict=True))
+    votes = {
+        column.name: {key: n for key, n in column.label_counts(request.rule).items() if key in spelled}
+        for column in columns
+    }
+    rules: dict[str, list[str]] = {}
+    for name, tally in votes.items():
+        if len(tally) == 1 and sum(tally.values()) < request.n_rows:
+            rules.setdefault(next(iter(tally)), []).append(name)
+    n_rules = sum(map(len, rules.values()))
+    if request.classes or len(rules) < 2 or 2 * n_rules < len(columns):
+        return
+    most = sorted(rules, key=lambda key: -len(rules[key]))[:6]
+    each = ", ".join(f"{len(rules[key]):,} for {clip(spelled[key], 30)!r}" for key in most)
+    more = "" if len(rules) <= 6 else f", and more for {count(len(rules) - 6, 'other class', 'other classes')}"
+    request.notebook.add(
+        "understood",
+        f"{n_rules:,} of {count(len(columns), 'learner')} vote for one class each and abstain elsewhere, as labelling "
+        f"rules do: {each}{more}.",
+        count=n_rules,
+    )
+    speakers = Counter(key for tally in votes.values() for key in tally)
+    for key, names in rules.items():
+        if speakers[key] == 1 and len(rules) > 2 and max(speakers.values()) > 1:
+            request.notebook.add(
+                "warning",
+                f"Only column {names[0]!r} ever votes for {clip(spelled[key], 30)!r}. If it is no labelling rule, "
+                "ignore it.",
+                column=names[0],
+            )
+
+
+def _note_minus_one(request: Request, columns: Sequence[LabelColumn], coding: Coding) -> None:
+    """Warn where 0 rather than -1 may stand for no vote.
+
+    Some rules spell their two classes -1 and +1 and abstain by 0: then none votes for both.
+    """
+    if not coding.minus_one_is_missing or coding.keys != ("0", "1"):
+        return
+    known = [set(column.label_counts(request.rule)) for column in columns]
+    if all("0" in keys and not {"-1", "1"} <= keys for keys in known):
+        request.notebook.add(
+            "warning",
+            "No column holds both -1 and 1, and all hold 0. If 0 is no vote here and -1 a class, say that 0 stands "
+            "for a missing vote.",
+        )
 
 
 def _note_header(request: Request, columns: Sequence[LabelColumn], coding: Coding) -> None:

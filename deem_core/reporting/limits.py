@@ -59,6 +59,12 @@ def _truth(material: Material) -> str:
 
 
 def _copies(material: Material) -> str:
+    groups = material.summary.training.groups
+    if groups is not None:
+        return (
+            "Learners that err together can capture the label. The model gives each group it found one hidden opinion; "
+            f"whether that explains these votes is tested without truth. {groups.reason}"
+        )
     sentence = (
         "Learners that are nearly copies of each other can capture the label. The guard looks for them before training "
         "and finds tight groups; looser ones, such as models trained on the same data, may stay unseen."
@@ -74,6 +80,11 @@ def _copies(material: Material) -> str:
 
 def _restarts(material: Material) -> str:
     training = material.summary.training
+    if training.groups is not None:
+        return (
+            "The model was fitted exactly, without restarts. The seed only chooses rows where there are more than "
+            "enough, and draws the tables of the test."
+        )
     if not training.restarts:
         return "The model was fitted exactly, without restarts: the same votes give the same labels, whatever the seed."
     agreements = [one.agreement for one in training.kept_restarts if one.agreement is not None]

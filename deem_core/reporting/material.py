@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deem_core.alarm import Alarm
 from deem_core.answers import StoredAnswer
 from deem_core.comparison import Comparison, Evaluation
 from deem_core.diagnostics.checkup import Finding, checkup
@@ -20,7 +21,7 @@ from deem_core.model.records import Record, by_restart
 from deem_core.readers import Reading
 from deem_core.runs import FusionSummary, Run, Workspace
 from deem_core.runs.run import RESULT
-from deem_core.training.alarms import Alarm, alarms
+from deem_core.training.alarms import alarms
 from deem_core.training.sweep.result import Sweep
 from deem_core.typing import Floats
 from deem_core.votes.describe import Facts, describe
@@ -84,6 +85,7 @@ class Material:
         Of at most `MOST_RESTARTS` restarts, at most `MOST_RECORDS` each.
     labels : Labels
     alarms : tuple of Alarm
+        Of the training, its labels and the file.
     swept : Swept, optional
     inspection : Inspection, optional
     comparison : Comparison, optional
@@ -129,13 +131,7 @@ def gather(workspace: Workspace, run: Run, reading: Reading | None = None) -> Ma
     records, _ = run.records()
     comparison, compare_run = _comparison(workspace, run)
     training = summary.training
-    raised_alarms = alarms(
-        records,
-        training.setting_values,
-        training.restarts,
-        overruled=summary.answer.overruled,
-        unanimous=facts.n_unanimous,
-    )
+    raised_alarms = [*alarms(records, training.setting_values, training.restarts), *summary.alarms]
     return Material(
         run=run,
         summary=summary,

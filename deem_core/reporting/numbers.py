@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from deem_core import __version__
+from deem_core.alarm import with_alarms
 from deem_core.comparison import Comparison, conclusion
 from deem_core.diagnostics.inspection import Inspection
 from deem_core.files.plain import to_plain
@@ -59,9 +60,10 @@ def numbers_of(material: Material) -> dict[str, Any]:
         "learning_rate": None if material.swept is None else _learning_rate(material, material.swept),
         "training": _training(material),
         "alarms": [vars(alarm) for alarm in material.alarms],
-        "warnings": plain_training["warnings"],
+        "warnings": with_alarms(plain_training["warnings"], summary.alarms),
         "restarts": plain_training["restarts"],
         "near_copies": plain_training["near_copies"],
+        "groups": plain_training.get("groups"),
         "hedged": training.hedged,
         "fallback": training.fallback,
         "labels": _labels(material),
@@ -82,7 +84,7 @@ def not_computed(material: Material) -> dict[str, dict[str, str | None]]:
     spec = material.run.spec
     page = "Open the Learners page for this training: it inspects the model, and the next report shows it."
     missing_parts: dict[str, tuple[str, list[str] | None]] = {}
-    if material.swept is None:
+    if material.swept is None and material.summary.training.groups is None:
         missing_parts["learning_rate"] = (
             "There is no sweep of learning rates on this dataset that could be shown. The Learning rate page keeps one "
             "for reports; this command prints one:",
@@ -222,7 +224,10 @@ def _dependence(inspection: Inspection) -> dict[str, Any]:
 
 def _comparison(comparison: Comparison, run: str | None) -> dict[str, Any]:
     content = comparison.to_dict()
-    names = ("n_truth", "best_learner", "best_learner_accuracy", "average_learner_accuracy", "agreement", "n_disputed")
+    names = (
+        *("n_truth", "best_learner", "best_learner_accuracy", "average_learner_accuracy"),
+        *("dependence", "agreement", "n_disputed"),
+    )
     methods = [
         {name: value for name, value in method.items() if name not in ("recalls", "shares")}
         for method in content["methods"]

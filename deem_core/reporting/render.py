@@ -26,6 +26,7 @@ SECTIONS = {
     "training": "Training",
     "restarts": "Restarts",
     "near_copies": "Near-copies",
+    "groups": "Groups of learners",
     "labels": "Labels",
     "importance": "Importance of learners",
     "dependence": "Dependence",
@@ -35,6 +36,9 @@ SECTIONS = {
     "repeat": "Repeat this run",
 }
 """Ids and titles of the sections, from top to bottom."""
+
+OF_RESTARTS = ("learning_rate", "restarts", "near_copies")
+"""Sections that say nothing about a model of groups; in its place they have one about the groups."""
 
 EVALUATION = "evaluation only, never used in training"
 
@@ -46,6 +50,12 @@ MOST_UNITS = 40
 
 LARGE_RATIO = 100
 """Beyond this, how many times a learner matters as much as another is not told exactly."""
+
+
+def sections_of(material: Material) -> dict[str, str]:
+    """Return the sections that a report on this model has."""
+    left_out = ("groups",) if material.summary.training.groups is None else OF_RESTARTS
+    return {section: title for section, title in SECTIONS.items() if section not in left_out}
 
 
 def page_of(material: Material, numbers: Mapping[str, Any]) -> str:
@@ -68,7 +78,7 @@ def page_of(material: Material, numbers: Mapping[str, Any]) -> str:
             **numbers,
             material=material,
             pictures=pictures_of(material, numbers),
-            sections=SECTIONS,
+            sections=sections_of(material),
             evaluation_only=EVALUATION,
             rejected=REJECTED,
             style=_file("report.css"),
@@ -103,6 +113,8 @@ def pictures_of(material: Material, numbers: Mapping[str, Any]) -> dict[str, Pic
         influence = material.inspection.influence
         by_name["influence"] = pictures.influence(influence)
         by_name["experts"] = pictures.experts(influence, influence.experts())
+        if material.inspection.groups is not None:
+            by_name["group_tree"] = pictures.group_tree(material.inspection.groups)
         by_name["dependence"] = pictures.dependence(material.inspection.dependence, most_units=MOST_UNITS)
     if material.comparison is not None:
         by_name["method_accuracy"] = pictures.method_accuracy(material.comparison)

@@ -97,10 +97,15 @@ def write_answer(job: Job, answer: Answer, training: TrainingSummary) -> None:
     The truth is looked at here for the first time.
     """
     job.control.tell("Writing the results", 0.98)
-    with private_file(job.folder / RESULT, durable=True) as stream:
-        stored.write_answer(answer, stream)
+    write_labels(job, answer, RESULT)
     job.control.check()
-    write_summary(job, FusionSummary(answer.summary(), training, evaluate(answer)).to_dict())
+    write_summary(job, FusionSummary(answer.summary(), training, evaluate(answer), answer.alarms).to_dict())
+
+
+def write_labels(job: Job, answer: Answer, name: str, *, probabilities: bool = True) -> None:
+    """Write the table of an answer under a name."""
+    with private_file(job.folder / name, durable=True) as stream:
+        stored.write_answer(answer, stream, probabilities=probabilities)
 
 
 def write_table(job: Job, table: pa.Table) -> None:

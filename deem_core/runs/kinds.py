@@ -7,9 +7,11 @@ Each kind is a function of a `Job`; torch is imported inside, so that workers in
     sweep    ``rates`` (list), ``n_layers`` (a number or a list), ``smoothing`` and any other settings of training, all
              optional. The summary is `deem_core.training.sweep.Sweep.to_dict`, the result its curves; while it runs,
              and if it is cancelled, what is known so far is in ``partial.json``, of the same form as the summary.
-    train    ``method`` ("deem", "irbm" or "irbm_cd") and the parameters of its estimator. Goes on from checkpoints.
+    train    ``method`` (one of `deem_core.methods.registry.TRAINED`) and the parameters of its estimator. Goes on from
+             checkpoints, where the method keeps any.
     compare  ``methods`` ("all" or a list), ``seeds``, ``budget`` (seconds for each method), ``expert_classes``, all
-             optional. The summary is `deem_core.comparison.Comparison.to_dict`, the result every method's class codes.
+             optional. The summary is `deem_core.comparison.Comparison.to_dict`, the result every method's class codes;
+             ``labels_<method>.parquet`` is the answer of each (`deem_core.answers.stored`).
     apply    ``model``, the digest of a stored model file.
     inspect  ``model``, the same, and ``training``, the id of the run that trained it. The results are those of
              `deem_core.diagnostics.inspection.Inspection.save`.
@@ -25,19 +27,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from deem_core.answers.answer import MAX_PROBABILITIES, Answer
 from deem_core.diagnostics import restart_support
 from deem_core.errors import InputError
 from deem_core.estimators.verbs import load, make_model
 from deem_core.model.config import TrainConfig
-from deem_core.runs.job import Job, write_answer, write_summary, write_table
+from deem_core.runs.job import Job, write_answer, write_labels, write_summary, write_table
 from deem_core.runs.private import write_private_json
-from deem_core.runs.run import MODEL, PARTIAL
+from deem_core.runs.run import LABELS, MODEL, PARTIAL
 
 if TYPE_CHECKING:  # torch takes a second
+    from deem_core.methods.contract import Aggregate
     from deem_core.training.sweep import Sweeper
     from deem_core.votes import Votes
 
 COMPARISON_SETTINGS = ("methods", "seeds", "budget", "expert_classes")
+
+MOST_CELLS = 50_000_000
+"""Probabilities that a comparison keeps, rows × classes × methods: 400 MB. Of more it keeps labels and confidence."""
 
 PARTIAL_SECONDS = 1.0
 """Time between two writings of what a sweep knows so far."""
@@ -96,7 +103,7 @@ def train(job: Job) -> None:
     job.control.tell("Training", job.share)
     model.fit(votes.without_truth(), control=job.control.part(0.0, _TRAINED))
     job.set_device(model.device_)
-    for sentence in [*model.near_copies_.sentences, *model.warnings_]:
+    for sentence in [*model.findings_, *model.warnings_]:
         job.note(sentence)
     job.control.check()
     job.control.tell("Fusing the votes", _TRAINED)
@@ -122,7 +129,18 @@ def compare(job: Job) -> None:
         raise InputError(f"A comparison has no setting {unknown[0]!r}; it has {', '.join(COMPARISON_SETTINGS)}.")
     job.set_threads()
     control = job.control.part(0.0, _COMPUTED)
-    result = comparison.compare(votes, **settings, random_state=job.seed, control=control)
+    asked = settings.get("methods", "all")
+    n_methods = len(asked) if isinstance(asked, list) else len(comparison.METHODS)
+    cells = votes.n_rows * votes.n_classes * n_methods
+    probabilities = cells <= MOST_CELLS and votes.n_classes <= MAX_PROBABILITIES
+    bare = votes.without_truth()
+
+    def keep(method: str, aggregate: Aggregate) -> None:
+        job.control.check()
+        answer = Answer(bare, aggregate.posterior, method=method)
+        write_labels(job, answer, LABELS.format(method), probabilities=probabilities)
+
+    result = comparison.compare(votes, **settings, random_state=job.seed, keep=keep, control=control)
     job.control.check()
     write_table(job, pa.table({name: pa.array(codes, pa.int32()) for name, codes in result.labels.items()}))
     write_summary(job, result.to_dict())

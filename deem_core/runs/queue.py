@@ -20,6 +20,7 @@ from typing import Any
 from filelock import FileLock
 
 from deem_core.errors import InputError
+from deem_core.methods.registry import METHODS
 from deem_core.model.devices import NAME, expected_device
 from deem_core.runs.private import is_plain, make_folder, read_json, refuse_links, write_private_json
 from deem_core.runs.process import Worker
@@ -151,7 +152,9 @@ def device_of(kind: str, config: Mapping[str, Any]) -> str:
     str
         "cpu", "mps", "cuda" or "cuda:1".
     """
-    if kind in ("apply", "inspect") or config.get("method") == "irbm":
+    method = METHODS.get(str(config.get("method")))
+    exact = method is not None and method.trained and not method.tunable
+    if kind in ("apply", "inspect") or exact:
         return "cpu"
     return expected_device(str(config.get("device") or "auto"))
 

@@ -20,8 +20,9 @@ RESULT = "result.parquet"
 SUMMARY = "summary.json"
 CHECKPOINT = "checkpoint"
 PARTIAL = "partial.json"
+LABELS = "labels_{}.parquet"
+"""Of a comparison: the answer of a method, by its name."""
 BALLAST = "ballast"
-
 _OURS = frozenset({SPEC, "state.json", "worker.json", "cancel", PROGRESS, LOG, BALLAST, PARTIAL})
 _RECORD = tuple(item.name for item in fields(Record))
 
@@ -138,6 +139,21 @@ class Run:
         except OSError:
             return []
         return [path for name in names if (path := self.result(name)) is not None]
+
+    def labels(self, method: str) -> Path | None:
+        """Return the path of a method's answer; None without one.
+
+        Comparisons have them.
+        """
+        return self.result(LABELS.format(method))
+
+    def keeps_labels(self) -> bool:
+        """Tell whether a comparison holds answers of methods.
+
+        Those of earlier versions do not.
+        """
+        before, after = LABELS.split("{}")
+        return any(path.name.startswith(before) and path.name.endswith(after) for path in self.results())
 
     def summary(self) -> dict[str, Any] | None:
         """Return the summary; None unless the run is done."""

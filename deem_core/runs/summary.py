@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from deem_core.alarm import Alarm
 from deem_core.answers.answer import AnswerSummary
 from deem_core.comparison.evaluation import Evaluation
 from deem_core.estimators.summary import TrainingSummary
@@ -26,16 +27,19 @@ class FusionSummary:
     training : TrainingSummary
     evaluation : Evaluation, optional
         Where the truth is known.
+    alarms : tuple of Alarm
+        About the labels and the file; empty in what an older version wrote.
     """
 
     answer: AnswerSummary
     training: TrainingSummary
     evaluation: Evaluation | None = None
+    alarms: tuple[Alarm, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON, all in one object."""
         evaluation = {} if self.evaluation is None else {"evaluation": self.evaluation.to_dict()}
-        return {**to_plain(self.answer), **self.training.to_dict(), **evaluation}
+        return {**to_plain(self.answer), **self.training.to_dict(), **evaluation, "alarms": to_plain(self.alarms)}
 
     @classmethod
     def of(cls, run: Run) -> FusionSummary | None:
@@ -59,6 +63,7 @@ class FusionSummary:
                 from_plain(AnswerSummary, plain),
                 TrainingSummary.from_dict(plain),
                 None if evaluation is None else Evaluation.from_dict(evaluation),
+                tuple(from_plain(Alarm, alarm) for alarm in plain.get("alarms", ())),
             )
         except (KeyError, TypeError):
             return None

@@ -136,6 +136,39 @@ def crowd(
     return with_codes(crowd, np.where(absent, NO_VOTE, crowd.votes.codes))
 
 
+def rules(
+    n: int,
+    *,
+    rng: np.random.Generator,
+    n_rules: int = 8,
+    n_classes: int = 2,
+    precision: tuple[float, float] = (0.6, 0.95),
+    reach: tuple[float, float] = (0.15, 0.7),
+) -> Ensemble:
+    """Draw labelling rules that know one class each and abstain elsewhere.
+
+    Rule i stands for class c = i mod K. With its precision p and its reach r, each drawn from a range, it fires for
+    r·π_c of the rows: Pr(fires | Y = c) = r·p and Pr(fires | Y ≠ c) = r·(1 − p)·π_c / (1 − π_c), given Y independently
+    of the others. Some rows are left without a vote.
+    """
+    d, K = check_count(n_rules, "The number of rules", least=2), check_classes(n_classes)
+    p = rng.uniform(check_share(precision[0], "A precision"), check_share(precision[1], "A precision"), d)
+    r = rng.uniform(check_share(reach[0], "A reach"), check_share(reach[1], "A reach"), d)
+    pi, known = _uniform(K), np.arange(d) % K
+    truth = _draw_classes(n, rng, pi)
+    hit = truth[:, None] == known
+    fires = rng.random((n, d)) < np.where(hit, r * p, r * (1 - p) * pi[known] / (1 - pi[known]))
+    psi = np.zeros((d, K, K))
+    psi[np.arange(d), known] = 1  # a vote that was cast is for the rule's class, whatever the truth
+    votes = Votes(
+        np.where(fires, known, NO_VOTE).astype(np.int32),
+        np.arange(K),
+        tuple(f"rule_{j + 1:0{len(str(d))}}" for j in range(d)),
+        truth=truth,
+    )
+    return Ensemble(votes, psi, pi)
+
+
 # ---------------------------------------------------------------------- probabilities and draws
 
 

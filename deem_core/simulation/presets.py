@@ -10,7 +10,7 @@ import numpy as np
 from deem_core.errors import InputError
 from deem_core.simulation.changes import copies_with_noise, drop_votes, relabel, soften, with_experts
 from deem_core.simulation.ensemble import Ensemble, check_classes, check_count, check_learners
-from deem_core.simulation.makers import ampdata, condind, crowd, families, tree
+from deem_core.simulation.makers import ampdata, condind, crowd, families, rules, tree
 
 EXPERT_CLASSES = (4, 7)  # MnistE-47 (paper, MoE appendix)
 N_INFORMATIVE = 4  # of CondInd (paper, Datasets appendix)
@@ -105,6 +105,11 @@ def _make_crowd(n: int, *, rng: np.random.Generator, n_learners: int = 40, n_cla
     return crowd(n, rng=rng, n_workers=n_learners, n_classes=n_classes, votes_per_task=VOTES_PER_TASK)
 
 
+def _make_rules(n: int, *, rng: np.random.Generator, n_learners: int = 8, n_classes: int = 2) -> Ensemble:
+    _need(n_classes, "learners", n_learners, "In the rules ensemble every class has a rule")
+    return rules(n, rng=rng, n_rules=n_learners, n_classes=n_classes)
+
+
 MAKERS: dict[str, Callable[..., Ensemble]] = {
     "condind": _make_condind,
     "tree": _make_tree,
@@ -112,6 +117,7 @@ MAKERS: dict[str, Callable[..., Ensemble]] = {
     "copies": _make_copies,
     "experts": _make_experts,
     "crowd": _make_crowd,
+    "rules": _make_rules,
 }
 """Name → ``maker(n, rng=…, n_learners=…, n_classes=…)``, the last two with the paper's numbers as defaults."""
 

@@ -1,57 +1,33 @@
-"""Alarms: what went wrong in a training, and settings to try."""
+"""Alarms of a training: what went wrong, and settings to try.
+
+Those about its labels are in `deem_core.answers.alarms`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
+from deem_core.alarm import Alarm
 from deem_core.model.records import Record
 from deem_core.training.guidance import judge_restarts
 from deem_core.training.health import Restart
-
-Kind = Literal["collapse", "instability", "sampler", "overruled"]
 
 LOW_ACCEPTANCE = 0.4
 """Mean acceptance below this in the last quarter of a training: most proposals are refused, chains stand still."""
 LOW_MOVED = 0.002
 """Share of votes that chains change below this: samples are copies of the data and teach nothing."""
-MANY_OVERRULED = 0.02
-"""Unanimous rows overruled above this share of all unanimous rows: the model may have taken a wrong turn."""
 LARGE_RATE = 2.0
 """Above this the default rate is the remedy, not half the rate."""
 MORE_RESTARTS = 10
-
-
-@dataclass(frozen=True)
-class Alarm:
-    """Something to look at after, or during, a training.
-
-    Attributes
-    ----------
-    kind : "collapse", "instability", "sampler" or "overruled"
-    title, sentence, advice : str
-        In short, what happened, what to try.
-    remedies : dict
-        Words for a button → settings that differ from those of the run.
-    """
-
-    kind: Kind
-    title: str
-    sentence: str
-    advice: str
-    remedies: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def alarms(
     records: Sequence[Record],
     settings: Mapping[str, Any],
     restarts: Sequence[Restart] = (),
-    *,
-    overruled: int = 0,
-    unanimous: int = 0,
 ) -> list[Alarm]:
     """Return what is wrong with a training, the worst first.
 
@@ -63,25 +39,12 @@ def alarms(
         Setting → value, resolved, such as ``learning_rate`` and ``restarts``.
     restarts : sequence of Restart
         Empty while training.
-    overruled, unanimous : int
-        Unanimous rows with another fused label, and all unanimous rows.
     """
-    raised = [
+    return [
         *_collapse(restarts, settings),
         *_instability(records, restarts, settings),
         *_sampler(records, settings),
     ]
-    if unanimous and overruled / unanimous > MANY_OVERRULED:
-        raised.append(
-            Alarm(
-                "overruled",
-                "Unanimous votes overruled",
-                f"The model gives another label to {overruled:,} of {unanimous:,} rows on which all votes agree "
-                f"({overruled / unanimous:.1%}). Where everybody is wrong together that is right, but it is rare.",
-                "Look at these rows below before you trust the labels.",
-            )
-        )
-    return raised
 
 
 def _collapse(restarts: Sequence[Restart], settings: Mapping[str, Any]) -> list[Alarm]:

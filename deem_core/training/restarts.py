@@ -1,4 +1,4 @@
-"""Restarts: trained, judged and kept, and how the kept ones answer together."""
+"""Restarts: trained, judged and kept."""
 
 from __future__ import annotations
 
@@ -17,21 +17,19 @@ from numpy.typing import NDArray
 from deem_core.control import Control, Saved
 from deem_core.model.config import Settings, TrainConfig
 from deem_core.model.devices import pick_device
-from deem_core.model.energy import Model, marginal_posterior, posterior, stack
+from deem_core.model.energy import Model, stack
 from deem_core.model.records import Record, has_settled
 from deem_core.model.trainer import Trainer, stack_size
 from deem_core.training.health import RestartHealth, hopeless, judge, survivors_suffice
 from deem_core.training.near_copies import Reduction
+from deem_core.training.parts import Part, ask, row_chunks
 from deem_core.training.start import MAJORITY, Start
-from deem_core.typing import Floats, Integers
 from deem_core.votes import Votes
-from deem_core.votes.alignment import apply_map, class_map
-from deem_core.votes.arrays import chunks, spread_rows
+from deem_core.votes.alignment import class_map
+from deem_core.votes.arrays import spread_rows
 
 JUDGED_ROWS = 100_000
 """Rows, evenly spread, on which restarts are aligned with the majority vote and judged."""
-
-_CHUNK_CELLS = 1 << 23  # (row, unit) cells of a layer held at once when predicting
 
 
 @dataclass(frozen=True)
@@ -95,40 +93,6 @@ class Reporter:
             if self.watch is not None:
                 self.watch(progress)
             self.control.tell("Training", sum(self._shares.values()) / progress.restarts, progress)
-
-
-@dataclass(frozen=True)
-class Part:
-    """Kept restarts of one training and how to ask them.
-
-    Attributes
-    ----------
-    reduction : Reduction
-        From the learners of the file to those of the model.
-    model : Model
-        R' kept restarts side by side.
-    maps : (R', K) int
-        Class of each hidden state, per restart (Hungarian against the majority vote of the training rows).
-    exact : bool
-        Whether missing votes are summed out (the iRBM fitted by likelihood) or silent (all others).
-    """
-
-    reduction: Reduction
-    model: Model
-    maps: NDArray[np.intp]
-    exact: bool = False
-
-    def posteriors(self, codes: Integers) -> Floats:
-        """Return p(label | votes) (n, K), averaged over the kept restarts.
-
-        For (n, d) codes of the file's learners.
-        """
-        reduced = self.reduction.apply(codes)
-        posterior = np.empty((len(codes), self.model.n_classes))
-        for rows in _chunks(len(codes), self.model):
-            each = _ask(self.model, reduced[rows], self.exact)
-            posterior[rows] = np.mean([apply_map(each[r], self.maps[r]) for r in range(len(each))], axis=0)
-        return posterior
 
 
 @dataclass(frozen=True)
@@ -283,24 +247,11 @@ def _judge(votes: Votes, model: Model, failures: Sequence[str | None]) -> tuple[
     rows = spread_rows(votes.n_rows, JUDGED_ROWS)
     majority = votes.majority_vote.codes[rows]
     labels = np.empty((model.n_models, len(rows)), np.intp)
-    for chunk in _chunks(len(rows), model):
-        labels[:, chunk] = _ask(model, votes.codes[rows[chunk]], exact=False).argmax(-1)
+    for chunk in row_chunks(len(rows), model):
+        labels[:, chunk] = ask(model, votes.codes[rows[chunk]], exact=False).argmax(-1)
     maps = np.stack([class_map(own, majority, votes.n_classes) for own in labels])
     mapped = np.stack([maps[r][own] for r, own in enumerate(labels)])
     return judge(mapped, majority, votes.n_classes, failures, votes.classes), maps
-
-
-def _ask(model: Model, codes: Integers, exact: bool) -> Floats:
-    """Return p(h | x) (R, n, K) of a few rows."""
-    states = torch.as_tensor(np.ascontiguousarray(codes), device=model.weights.device).to(torch.int64)
-    states = states.expand(model.n_models, -1, -1)
-    with torch.no_grad():
-        answer = marginal_posterior(model, states) if exact else posterior(model, states)
-    return answer.cpu().to(torch.float64).numpy()
-
-
-def _chunks(n_rows: int, model: Model) -> Iterator[slice]:
-    return chunks(n_rows, max(256, _CHUNK_CELLS // (model.n_models * model.n_learners * model.n_classes)))
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from deem_core.typing import Floats, Integers
 from deem_core.votes import NO_VOTE, Votes
+from deem_core.votes.majority import fair_hits
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,8 @@ class Facts:
         Votes cast, of the n·d possible ones.
     coverage : float
     n_unanimous, n_tied, n_silent : int
-        Rows with at least two votes that all agree, rows that majority vote decides by its tie rule,
-        rows without any vote.
+        Rows with at least two votes that all agree, rows in which several classes share the most votes, rows
+        without any vote.
     learner_coverage : (d,) share of rows voted on
     learner_agreement : (d,) share of its votes that equal the majority vote; NaN for a silent learner
     class_votes : (K,) votes for each class
@@ -32,8 +33,9 @@ class Facts:
         See `Votes`.
     n_truth : int
         Rows whose truth is known.
-    majority_accuracy : float, optional
-        Evaluation only: share of the rows with known truth that majority vote gets right.
+    majority_accuracy, majority_first_class_accuracy : float, optional
+        Evaluation only: share of the rows with known truth that majority vote gets right, with ties as a fair draw
+        (its expected value), and with ties given to the first class.
     learner_accuracy : (d,), optional
         Evaluation only: the same for each learner, over the rows it voted on.
     """
@@ -52,6 +54,7 @@ class Facts:
     n_truth: int
     majority_accuracy: float | None
     learner_accuracy: Floats | None
+    majority_first_class_accuracy: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the facts as plain values; arrays become lists."""
@@ -84,8 +87,11 @@ def describe(votes: Votes) -> Facts:
         constant_learners=votes.constant_learners,
         identical_learners=votes.identical_learners,
         n_truth=0 if votes.truth is None else int((votes.truth != NO_VOTE).sum()),
-        majority_accuracy=accuracy(majority.codes, votes.truth) if known and votes.truth is not None else None,
+        majority_accuracy=majority_accuracy(votes) if known else None,
         learner_accuracy=_hit_rates(votes, votes.truth) if known and votes.truth is not None else None,
+        majority_first_class_accuracy=accuracy(majority.codes, votes.truth)
+        if known and votes.truth is not None
+        else None,
     )
 
 
@@ -96,6 +102,16 @@ def accuracy(codes: Integers, truth: Integers) -> float:
     """
     known = truth != NO_VOTE
     return float((codes[known] == truth[known]).mean()) if known.any() else float("nan")
+
+
+def majority_accuracy(votes: Votes) -> float:
+    """Return the expected accuracy of the majority vote, ties drawn fairly.
+
+    Over the rows with known truth; a row without votes counts as wrong. NaN without truth.
+    """
+    if votes.truth is None or not (known := votes.truth != NO_VOTE).any():
+        return float("nan")
+    return float(fair_hits(votes.codes, votes.majority_vote, votes.truth)[known].mean())
 
 
 def _hit_rates(votes: Votes, target: Integers) -> Floats:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -44,8 +44,8 @@ class MissingRule:
     tokens : frozenset of str
         Canonical spellings that are missing, in lower case. The empty cell always is.
     minus_one : bool
-        Whether ``-1`` is missing where all other labels are non-negative integers and at least two
-        classes remain (so a file of -1/+1 keeps its two classes).
+        Whether ``-1`` is missing where the other labels are all non-negative integers or all words (see
+        `minus_one_is_missing`; a file of -1 and +1 keeps its two classes).
     """
 
     tokens: frozenset[str]
@@ -67,8 +67,11 @@ class MissingRule:
         return key.casefold() in self.tokens
 
 
-DEFAULT = MissingRule(frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"}), minus_one=True)
-"""Empty, NA, N/A, NaN, null, None, ? and - in any case, and -1 by its rule."""
+ABSTENTIONS = frozenset({"abstain", "abstained", "abstention", "no vote", "no_vote"})
+"""Spellings by which a learner says that it does not vote; labelling rules write them."""
+
+DEFAULT = MissingRule(frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"}) | ABSTENTIONS, minus_one=True)
+"""Empty, NA, N/A, NaN, null, None, ?, - and `ABSTENTIONS` in any case, and -1 by its rule."""
 
 
 def canonical(texts: pa.Array) -> pa.Array:
@@ -201,6 +204,13 @@ class LabelColumn:
                 counts[key] = counts.get(key, 0) + int(count)
         return counts
 
+    def never_votes(self, rule: MissingRule) -> bool:
+        """Tell whether no cell is a vote and some say so.
+
+        An empty column may be anything; one that holds "ABSTAIN" is a learner.
+        """
+        return not self.label_counts(rule) and any(key.casefold() in ABSTENTIONS for key in self.keys)
+
 
 def is_number(text: str) -> bool:
     """Tell whether a text is a number in any usual spelling."""
@@ -305,7 +315,7 @@ def match_truth(
     truth_only : list
     """
     index = {key: code for code, key in enumerate(class_keys)}
-    if MissingRule.of(missing).minus_one and "-1" not in index and all(is_whole_number(key) for key in index):
+    if MissingRule.of(missing).minus_one and "-1" not in index and _all_codes_or_all_words(index):
         index["-1"] = -1
     only = [code for code, key in enumerate(truth.keys) if key not in index]
     index.update({truth.keys[code]: len(class_keys) + j for j, code in enumerate(only)})
@@ -328,10 +338,23 @@ def _spellings_by_key(columns: Sequence[LabelColumn], extra: Sequence[str]) -> d
 def minus_one_is_missing(labels: set[str]) -> bool:
     """Apply the rule for -1.
 
-    It means "no vote" beside at least two classes that are non-negative integers.
+    It means "no vote" beside other labels that are all non-negative integers or all words. Beside 1 alone it is a
+    class: many classifiers spell two classes as -1 and +1.
     """
     others = labels - {"-1"}
-    return "-1" in labels and len(others) >= 2 and all(is_whole_number(key) for key in others)
+    return "-1" in labels and bool(others) and others != {"1"} and _all_codes_or_all_words(others)
+
+
+def _all_codes_or_all_words(keys: Iterable[str]) -> bool:
+    """Tell whether labels are all non-negative integers, or none a number."""
+    return {kind_of(key) for key in keys} in ({"code"}, {"word"})
+
+
+def kind_of(key: str) -> Literal["code", "word", "number"]:
+    """Tell non-negative integers, words, and other numbers apart."""
+    if is_whole_number(key):
+        return "code"
+    return "number" if is_number(key) else "word"
 
 
 def _preferred(tally: dict[str, int]) -> str:

@@ -128,7 +128,7 @@ class Votes:
         ----------
         labels : (n, d) array
             Integers, whole floats, booleans or text. None and NaN are missing, and -1 beside
-            non-negative integers (at least two of them); text follows the rules for files.
+            non-negative integers other than 1 alone; text follows the rules for files.
         learners : sequence of d str, optional
             ``learner_1`` … ``learner_d`` by default.
         ids : sequence of n, optional

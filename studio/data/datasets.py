@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,13 +16,37 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from deem_core import describe
-from deem_core.diagnostics import Finding, checkup
+from deem_core.diagnostics import (
+    Finding,
+    PanelHealth,
+    RuleTable,
+    checkup,
+    find_rules,
+    panel_health,
+    true_effective_votes,
+)
 from deem_core.readers import Note, Reading
 from deem_core.runs import Dataset
 from deem_core.votes import NO_VOTE, Facts, PairAgreement, RowAgreement, pair_agreement, row_agreement
 from studio import state
 from studio.data.samples import Sample
 from studio.workspace import workspace
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Health of a panel.
+
+    Attributes
+    ----------
+    health : PanelHealth
+        From the votes alone.
+    true_votes : float, optional
+        Effective votes by the truth, where there is one. For evaluation only.
+    """
+
+    health: PanelHealth
+    true_votes: float | None
 
 
 @dataclass(frozen=True)
@@ -53,6 +78,25 @@ class Opened:
     def rows_agreeing(self) -> RowAgreement:
         """How many learners agree in each row."""
         return row_agreement(self.reading.votes)
+
+    @cached_property
+    def rules(self) -> RuleTable | None:
+        """How often labelling rules fire and contradict each other.
+
+        None where learners are no rules that know one class each.
+        """
+        return find_rules(self.reading.votes)
+
+    @cached_property
+    def mark(self) -> str:
+        """What tells this opening of the file from every other one."""
+        return uuid.uuid4().hex
+
+    @cached_property
+    def panel(self) -> Panel:
+        """Dependence, camps, rules and classes; a second or more in large files."""
+        votes, rng = self.reading.votes, np.random.default_rng(0)
+        return Panel(panel_health(votes, rng), true_effective_votes(votes, rng))
 
     @cached_property
     def truth_counts(self) -> NDArray[np.int64]:

@@ -65,7 +65,8 @@ def _run(opened: Opened, states: Sequence[tuple[Run, State]]) -> None:
         summary = FusionSummary.of(run)
         if summary is not None:
             widgets.number_cards(_numbers(opened, summary), columns=4)
-            widgets.plain_list([*summary.training.near_copies, *summary.training.warnings])
+            widgets.plain_list([*summary.training.findings, *summary.training.warnings])
+            widgets.alarms(summary.alarms)
 
 
 def download(run: Run, opened: Opened, *, primary: bool = True, label: str = "Download the fused CSV") -> None:
@@ -92,13 +93,16 @@ def _numbers(opened: Opened, summary: FusionSummary) -> list[Number]:
             "usually optimistic",
             "Mean probability of the fused labels. Models like this are usually too sure of themselves.",
         ),
-        Number(
-            "Restarts kept",
-            f"{len(training.kept_restarts)} of {len(training.restarts)}",
-            f"{text.duration(training.seconds)} on {training.device}",
-            "Trainings that take part in the answer; collapsed ones are left out.",
-        ),
     ]
+    if training.restarts:
+        cards.append(
+            Number(
+                "Restarts kept",
+                f"{len(training.kept_restarts)} of {len(training.restarts)}",
+                f"{text.duration(training.seconds)} on {training.device}",
+                "Trainings that take part in the answer; collapsed ones are left out.",
+            )
+        )
     if evaluation is not None:
         cards.append(
             Number(

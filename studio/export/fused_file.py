@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from deem_core.answers import MAX_PROBABILITIES, export
+from deem_core.answers import MAX_PROBABILITIES, NOT_KEPT, export
 from deem_core.figures import pictures
 from studio import text, widgets
 from studio.data.numbers import Number
@@ -39,7 +39,7 @@ def show(result: results.Labelled, place: str) -> None:
         widgets.download(
             f"Download {text.count(result.votes.n_rows, 'row')} as {kind}",
             lambda: results.fused_bytes(result, ending, options, safe=safe),
-            results.file_name(result.opened, f"fused{ending}"),
+            results.fused_name(result, ending),
             f"download_{place}",
             mime=mime,
             primary=True,
@@ -49,7 +49,8 @@ def show(result: results.Labelled, place: str) -> None:
 def _columns(result: results.Labelled, place: str) -> tuple[dict[str, Any], str, bool]:
     """Show the choice of columns and format."""
     st.markdown("**Columns**")
-    many = result.votes.n_classes > MAX_PROBABILITIES
+    known = result.answer.probabilities_known
+    few = known and result.votes.n_classes <= MAX_PROBABILITIES
     options: dict[str, Any] = {
         "originals": st.toggle(
             "Original columns",
@@ -59,8 +60,10 @@ def _columns(result: results.Labelled, place: str) -> tuple[dict[str, Any], str,
         ),
         "probabilities": st.toggle(
             f"Probabilities of {text.count(result.votes.n_classes, 'class', 'classes')}",
-            not many,
-            **widgets.keep(f"{place}_p_{many}"),
+            few,
+            **widgets.keep(f"{place}_p_{known}_{few}"),
+            disabled=not known,
+            help=None if known else NOT_KEPT,
         ),
         "diagnostics": st.toggle(
             ", ".join(export.DIAGNOSTICS).replace("_", " ").capitalize(), True, **widgets.keep(f"{place}_more")

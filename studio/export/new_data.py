@@ -17,7 +17,7 @@ from deem_core.votes.recode import recode
 from studio import errors, jobs, state, text
 from studio.errors import callback_boundary
 from studio.export import fused_file, results
-from studio.widgets import plain_list
+from studio.widgets import alarms, plain_list
 from studio.workspace import workspace
 
 MODEL = "deem_model"
@@ -167,4 +167,5 @@ def _outcome(states: Sequence[tuple[Run, State]], place: str) -> None:
             "differ from the majority vote."
         )
         plain_list(summary.training.warnings)
+        alarms(summary.alarms)
         fused_file.show(results.labelled(run), f"applied_{place}")

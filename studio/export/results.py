@@ -48,12 +48,20 @@ class Labelled:
         The file as it was read.
     answer : Answer
         In the terms of the run: an applied model brings its own learners and classes.
+    method : str
+        Whose labels these are, if the run is a comparison.
     """
 
     run: Run
     opened: Opened
     reading: Reading
     answer: Answer
+    method: str = ""
+
+    @property
+    def key(self) -> str:
+        """What tells these labels from all others."""
+        return f"{self.run.id} {self.method}"
 
     @property
     def votes(self) -> Votes:
@@ -66,22 +74,32 @@ class Labelled:
         return replace(self, reading=export.reading_rows(self.reading, 0, stop), answer=self.answer.head(stop))
 
 
-def labelled(run: Run) -> Labelled:
+def labelled(run: Run, method: str = "") -> Labelled:
     """Return the labels that a finished run gave.
+
+    Of a comparison, those of a method.
 
     Raises
     ------
     InputError
         If the run has none, or its dataset is gone.
     """
-    path = run.result("result.parquet")
+    path = run.labels(method) if method else run.result("result.parquet")
+    if path is None and method:
+        raise InputError(
+            f"This comparison holds no labels of {method} to take home: it was made by an earlier version, which kept "
+            "the scores alone, or its file is gone. Compare again to have them."
+        )
     if path is None:
         raise InputError("This run has no labels: it is not finished, or was deleted.")
-    return _labelled(run, path, open_dataset(run.dataset_id))
+    return _labelled(run, method, path, open_dataset(run.dataset_id))
 
 
 @st.cache_resource(max_entries=3, show_spinner="Reading the labels…", hash_funcs={Run: lambda run: run.id})
-def _labelled(run: Run, _path: Path, _opened: Opened) -> Labelled:
+def _labelled(run: Run, method: str, _path: Path, _opened: Opened) -> Labelled:
+    if method:
+        votes = _opened.reading.votes
+        return Labelled(run, _opened, _opened.reading, StoredAnswer(_path, votes.n_classes).answer(votes), method)
     votes = _in_terms_of(run, _opened.reading.votes)
     answer = StoredAnswer(_path, votes.n_classes).answer(votes, otherwise=lambda: _ask_again(run, votes))
     return Labelled(run, _opened, _opened.reading, answer)
@@ -100,12 +118,12 @@ def _ask_again(run: Run, votes: Votes) -> Floats:
 
     With many classes it is not stored.
     """
-    from deem_core import DEEM  # noqa: PLC0415  # imports torch
+    from deem_core import load  # noqa: PLC0415  # most models import torch
     from studio.workspace import workspace  # noqa: PLC0415
 
     own = run.result("model.safetensors")
     path = workspace().input(run.config["model"]) if own is None else own
-    return DEEM.load(path).fuse_codes(votes.codes)
+    return load(path).fuse_codes(votes.codes)
 
 
 # ---------------------------------------------------------------------- files
@@ -167,6 +185,14 @@ def frame_bytes(frame: pd.DataFrame) -> bytes:
     """Return a small table as CSV bytes, safe for spreadsheets."""
     table = pa.Table.from_pandas(frame, preserve_index=False)
     return _bytes_of(lambda path: export.write(table, path), ".csv")
+
+
+def fused_name(result: Labelled, ending: str) -> str:
+    """Return a name for the fused file.
+
+    ``votes_fused.csv``, or ``votes_fused_ds.csv`` for a method of a comparison.
+    """
+    return file_name(result.opened, f"fused{'_' if result.method else ''}{result.method}{ending}")
 
 
 def file_name(opened: Opened, ending: str = "fused.csv") -> str:

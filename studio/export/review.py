@@ -84,11 +84,11 @@ class Effect:
 
 def threshold_facts(result: Labelled) -> ThresholdFacts:
     """Return what the effect of any threshold rests on."""
-    return _threshold_facts(result.run.id, result)
+    return _threshold_facts(result.key, result)
 
 
 @st.cache_resource(max_entries=3, show_spinner=False)
-def _threshold_facts(run_id: str, _result: Labelled) -> ThresholdFacts:
+def _threshold_facts(key: str, _result: Labelled) -> ThresholdFacts:
     answer, truth = _result.answer, _result.votes.truth
     silent = answer.silent
     confidence = np.where(silent, np.nan, answer.confidence)
@@ -140,12 +140,12 @@ def preview(result: Labelled, options: Mapping[str, Any], rows: int = 20) -> pd.
 
 
 def queue(result: Labelled) -> Queue:
-    """Return the rows worth a look, computed once for each run."""
-    return _queue(result.run.id, result)
+    """Return the rows worth a look, computed once for each answer."""
+    return _queue(result.key, result)
 
 
 @st.cache_resource(max_entries=3, show_spinner="Ranking the rows…")
-def _queue(run_id: str, _result: Labelled) -> Queue:
+def _queue(key: str, _result: Labelled) -> Queue:
     return review_queue(_result.answer)
 
 
@@ -195,11 +195,11 @@ def judge(result: Labelled, name: str, data: bytes) -> tuple[Evaluation, list[st
     InputError
         If the file cannot be read, belongs to other rows or holds no reviewed label.
     """
-    return _judge(result.run.id, hashlib.sha256(data).hexdigest(), name, result, data)
+    return _judge(result.key, hashlib.sha256(data).hexdigest(), name, result, data)
 
 
 @st.cache_resource(max_entries=6, show_spinner="Comparing with the reviewed labels…")
-def _judge(run_id: str, digest: str, name: str, _result: Labelled, _data: bytes) -> tuple[Evaluation, list[str]]:
+def _judge(key: str, digest: str, name: str, _result: Labelled, _data: bytes) -> tuple[Evaluation, list[str]]:
     votes = _result.votes.without_truth()
     truth = read_reviewed(votes, name, _data)
     known = 0 if truth.codes is None else int((truth.codes >= 0).sum())

@@ -11,7 +11,7 @@ import streamlit as st
 from deem_core import InputError
 from deem_core.diagnostics import Inspection
 from deem_core.figures import pictures
-from deem_core.runs import Run, State
+from deem_core.runs import FusionSummary, Run, State
 from studio import errors, jobs, state, text, widgets
 from studio.data import datasets
 from studio.export import results
@@ -80,6 +80,9 @@ def show_reason(one: inspections.Reason, key: str) -> None:
         key,
         titled=True,
     )
+    for name, value in one.voices:
+        side = one.fused if value >= 0 else one.runner_up
+        st.caption(f"Taken together, the {text.plain(name)}: {abs(value):.3g} nats for {text.plain(side)}.")
 
 
 def _inspected(opened: datasets.Opened, training: Run, view: View) -> None:
@@ -128,8 +131,15 @@ def training_notes(training: Run) -> None:
             icon=":material/warning:",
         )
         return
-    for sentence in (training.summary() or {}).get("near_copies", []):
+    summary = FusionSummary.of(training)
+    for sentence in () if summary is None else (*summary.training.findings, *_misfit(summary)):
         st.caption(f":material/info: {text.plain(sentence)}")
+
+
+def _misfit(summary: FusionSummary) -> Sequence[str]:
+    """Return why a grouped model does not fit, if it does not."""
+    groups = summary.training.groups
+    return () if groups is None or groups.fits else (groups.reason,)
 
 
 def downloads(opened: datasets.Opened, inspection: Inspection, names: Sequence[str]) -> None:

@@ -13,8 +13,8 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from deem_core import InputError
-from deem_core.diagnostics import Confusion, Expert, Importance, Inspection, Why, real_confusion, why
-from deem_core.figures import bar_names
+from deem_core.diagnostics import Confusion, Expert, GroupTree, Importance, Inspection, Why, real_confusion, why
+from deem_core.figures import Picture, bar_names, pictures
 from deem_core.runs import Run
 from deem_core.typing import Floats, Mask
 from studio import jobs
@@ -167,6 +167,12 @@ def cells_used(confusion: Confusion) -> pd.DataFrame:
     return used
 
 
+def picture_of_branch(tree: GroupTree, at: int) -> Picture:
+    """Return what a branch of the tree says for what it follows."""
+    groups = len(tree.names)
+    return pictures.group_opinion(tree, at) if at < groups else pictures.learner_in_group(tree, at - groups)
+
+
 def _one(kept: Confusion, learner: str) -> Confusion:
     at = [kept.learners.index(learner)]
     return replace(kept, learners=(learner,), psi=kept.psi[at], support=kept.support[at])
@@ -209,9 +215,9 @@ def reasons(training: Run, opened: Opened, row: int) -> Why:
 
 @st.cache_resource(max_entries=3, show_spinner="Loading the model…")
 def _model(run_id: str, path: str) -> Any:
-    from deem_core import DEEM  # noqa: PLC0415  # imports torch, which only this needs
+    from deem_core import load  # noqa: PLC0415  # most models import torch, which only this needs
 
-    return DEEM.load(path)
+    return load(path)
 
 
 @dataclass(frozen=True)
@@ -226,6 +232,8 @@ class Reason:
     votes : list
         Label of each vote, None for none.
     contributions : (d,) float64
+    voices : tuple of (str, float)
+        What groups of learners do together, where one of them voted.
     """
 
     id: str
@@ -236,6 +244,7 @@ class Reason:
     learners: tuple[str, ...]
     votes: list[str | None]
     contributions: Floats
+    voices: tuple[tuple[str, float], ...]
 
 
 def reason(of: Why, at: int) -> Reason:
@@ -250,6 +259,11 @@ def reason(of: Why, at: int) -> Reason:
         learners=of.learners,
         votes=[names[vote] for vote in of.votes[at].tolist()],
         contributions=of.contributions[at],
+        voices=tuple(
+            (name, float(value))
+            for name, value in zip(of.voices, of.voice_contributions[at], strict=True)
+            if np.isfinite(value)
+        ),
     )
 
 

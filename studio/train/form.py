@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from deem_core.comparison import TRAINED
+from deem_core.comparison import METHODS, TRAINED
 from deem_core.model import AUTO, GROUPS_RATE, Settings, Shape, TrainConfig, resolve
 from studio import background, state, text, widgets
 from studio.data.datasets import Opened
@@ -44,15 +44,17 @@ def show(opened: Opened) -> dict[str, Any]:
             format_func=method_title,
             **_keep("method"),
             help="DEEM has layers that disentangle learners. The iRBM has none and is the Dawid-Skene model in another "
-            "guise; exact fits it by maximum likelihood, without a sampler.",
+            "guise; exact fits it by maximum likelihood, without a sampler. Grouped Dawid-Skene looks for "
+            "learners that err together, and is fitted exactly too.",
         )
     config: dict[str, Any] = {"method": method}
-    if method != "irbm":
+    tunable = METHODS[method].tunable
+    if tunable:
         with second:
             config |= _rate(usual)
         config |= _main(method, usual, opened)
-    config["random_state"] = st.session_state.get(_key("seed"), 0) if method != "irbm" else 0
-    if method != "irbm":
+    config["random_state"] = st.session_state.get(_key("seed"), 0) if tunable else 0
+    if tunable:
         with st.expander("Advanced", icon=":material/tune:"):
             config |= _advanced(method, usual)
     return {name: value for name, value in config.items() if value is not None}

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from deem_core.comparison import Evaluation
-from deem_core.runs import FusionSummary, Run
+from deem_core.runs import FusionSummary, LearnerGroups, Run
 from deem_core.training import Restart
 from deem_core.typing import Floats
 from studio import jobs, text
@@ -63,7 +63,45 @@ def cards(opened: Opened, summary: FusionSummary) -> list[Number]:
                 "Trainings that take part in the answer. " + (" ".join(reasons) or "None was left out."),
             )
         )
+    if training.groups is not None:
+        numbers.append(_group_card(training.groups))
     return numbers
+
+
+def _group_card(groups: LearnerGroups) -> Number:
+    return Number(
+        "Groups",
+        text.count(len(groups.groups)),
+        "the model fits" if groups.fits else "the model does not fit",
+        f"Groups of learners that err together. {groups.reason}",
+    )
+
+
+def likelihood(groups: LearnerGroups) -> str:
+    """Return how probable the model finds the votes, in a sentence."""
+    return (
+        f"Log-likelihood {groups.log_likelihood:.2f} nats a row after {text.count(groups.iterations, 'round')} of EM; "
+        "it can be compared only between models of the same votes."
+    )
+
+
+def groups_table(groups: LearnerGroups) -> pd.DataFrame:
+    """Return a row for each group, and where it was placed otherwise."""
+    names = [f"group {at}" for at in range(1, len(groups.groups) + 1)]
+    sizes = [len(group) for group in groups.groups]
+    learners = [", ".join(group) for group in groups.groups]
+    return pd.DataFrame({"group": names, "size": sizes, "learners": learners})
+
+
+def other_groups_table(groups: LearnerGroups) -> pd.DataFrame:
+    """Return a row for each placement that explains the votes as well."""
+    return pd.DataFrame(
+        {
+            "groups": ["; ".join(", ".join(group) for group in other.groups) or "none" for other in groups.runners_up],
+            "nats behind": [other.behind for other in groups.runners_up],
+            "other labels": [other.changed for other in groups.runners_up],
+        }
+    )
 
 
 def majority_shares(opened: Opened) -> Floats:
@@ -89,6 +127,8 @@ def restarts(trained: Sequence[Restart]) -> pd.DataFrame:
 
 def spread(trained: Sequence[Restart]) -> str:
     """Return how far restarts agree, in a sentence."""
+    if not trained:
+        return "**Training:** fitted exactly, so there is no other training to compare with."
     agreements = [restart.agreement for restart in trained if restart.kept and restart.agreement]
     if len(agreements) < 2:
         return "**Training:** with fewer than two restarts, how far another training would differ is not known."

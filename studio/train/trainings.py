@@ -12,11 +12,11 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from deem_core import comparison
+from deem_core import Alarm, comparison
 from deem_core.answers import StoredAnswer
 from deem_core.model import AUTO, Record
 from deem_core.runs import FusionSummary, Run
-from deem_core.training.alarms import Alarm, alarms
+from deem_core.training.alarms import alarms
 from deem_core.typing import Floats
 from deem_core.votes import NO_VOTE
 from studio import jobs, text
@@ -113,18 +113,13 @@ def confidence_counts(labels: StoredAnswer) -> tuple[Floats, NDArray[np.int64]]:
     return edges, counts
 
 
-def alarms_of(run: Run, opened: Opened, summary: FusionSummary | None) -> list[Alarm]:
-    """Return the alarms of a training, also while it runs."""
+def alarms_of(run: Run, summary: FusionSummary | None) -> list[Alarm]:
+    """Return the alarms of a training, and of its labels."""
     all_records = records(run)
     if summary is None:
         return alarms(all_records, run.config)
-    return alarms(
-        all_records,
-        summary.training.setting_values,
-        summary.training.restarts,
-        overruled=summary.answer.overruled,
-        unanimous=opened.facts.n_unanimous,
-    )
+    own = alarms(all_records, summary.training.setting_values, summary.training.restarts)
+    return [*own, *summary.alarms]
 
 
 # ---------------------------------------------------------------------- runs of a dataset

@@ -23,6 +23,7 @@ def workshop(tmp_path_factory):
         "truth": done(made, "compare", truth, {**METHODS, "expert_classes": ["w", "x"]}),
         "seeds": done(made, "compare", truth, {"methods": ["mv", "la2"], "seeds": 2, "random_state": 0}),
         "blind": done(made, "compare", add_votes(made, votes.without_truth(), "blind.csv"), METHODS),
+        "worst_first": done(made, "compare", truth, {"methods": ["onecoin", "mv"], "random_state": 0}),
         "single": done(made, "compare", truth, {"methods": ["mv"], "random_state": 0}),
         "refused": done(made, "compare", truth, {"methods": ["mv", "mean_prob"], "random_state": 0}),
     }
@@ -144,6 +145,125 @@ def test_a_single_method_has_nobody_to_be_compared_with(open_compare, compared):
     app = open_compare(compared["single"])
     expect_calm(app)
     assert words(app).count("Two methods are needed") == 3
+
+
+# ---------------------------------------------------------------------- labels to take home
+
+
+def _downloads(app):
+    return [each.proto.label for each in app.get("download_button")]
+
+
+def _method(app):
+    return next(each for each in app.selectbox if each.label in ("Take home the labels of", "Labels of"))
+
+
+def _in_address(app, name):
+    said = app.query_params[name]
+    return said if isinstance(said, str) else said[0]
+
+
+def test_any_method_s_labels_can_be_taken_home_and_the_choice_stays_in_the_address(open_compare, compared):
+    app = open_compare(compared["truth"])
+    assert _method(app).options == ["Majority vote", "Dawid-Skene", "One-coin Dawid-Skene", "iRBM, exact"]
+    assert {"Labels as CSV", "Labels as Parquet"} <= set(_downloads(app))
+    assert "200 rows in the order of the file; 0 labels differ from the majority vote." in words(app)
+    _method(app).set_value("irbm").run()
+    expect_calm(app)
+    assert _in_address(app, state.METHOD) == "irbm"
+    assert "This is Dawid-Skene run longer" in words(app)
+    assert "0 labels differ" not in words(app)
+
+
+@pytest.mark.parametrize(("said", "shown"), [("ds", "ds"), ("magic", "mv")])
+def test_a_method_in_the_address_is_shown_and_a_stranger_is_not(open_compare, compared, app, said, shown):
+    app.query_params[state.METHOD] = said
+    assert _method(open_compare(compared["truth"])).value == shown
+
+
+def test_what_is_offered_first_does_not_depend_on_the_truth(open_compare, compared):
+    best = max(_methods(compared["worst_first"]), key=lambda one: one["accuracy"])["name"]
+    assert best == "mv"
+    assert _method(open_compare(compared["worst_first"])).value == "onecoin"
+
+
+def test_a_method_that_could_not_run_has_no_labels_to_take_home(open_compare, compared):
+    assert _method(open_compare(compared["refused"])).options == ["Majority vote"]
+
+
+def test_the_export_page_opens_with_the_method_and_offers_what_a_comparison_knows(open_compare, compared):
+    run = compared["truth"]
+    app = open_compare(run)
+    _method(app).set_value("ds").run()
+    button(app, "Open on the Export page").click().run()
+    app.switch_page("pages/export.py").run()  # a test does not follow by itself
+    expect_calm(app)
+    assert app.title[0].value == "Export"
+    assert (_in_address(app, state.RUN), _in_address(app, state.METHOD)) == (run.id, "ds")
+    assert _method(app).value == "ds"
+    assert _downloads(app) == ["Download 200 rows as CSV"]
+    assert "A model, labels for new data and a report need a training." in words(app)
+    assert [tab.label for tab in app.tabs] == ["Fused labels", "Review queue"]
+    _method(app).set_value("onecoin").run()
+    expect_calm(app)
+    assert _in_address(app, state.METHOD) == "onecoin"
+
+
+def test_the_review_queue_of_a_method_has_no_restarts_and_no_model_to_ask(open_compare, compared, app):
+    app.query_params[state.RUN], app.query_params[state.METHOD] = compared["blind"].id, "ds"
+    open_compare(compared["blind"])
+    app.session_state["export_compared_tab"] = "Review queue"
+    app.switch_page("pages/export.py").run()
+    expect_calm(app)
+    assert "worth a look" in words(app)
+    assert "restarts" not in words(app)
+    assert "Mark a row" not in words(app)
+    assert _downloads(app) == ["Download the review queue"]
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+@pytest.mark.parametrize("page", ["compare", "export"])
+def test_labels_that_are_missing_or_damaged_get_a_sentence(open_compare, compared, app, damaged, page):
+    run = compared["truth"]
+    path = run.labels("ds")
+    content = path.read_bytes()
+    path.unlink()
+    if damaged:
+        path.write_bytes(content[:400])
+    app.query_params[state.RUN], app.query_params[state.METHOD] = run.id, "ds"
+    open_compare(run)
+    app.switch_page(f"pages/{page}.py").run()
+    expect_calm(app)
+    said = "labels of this run are damaged. Run it again." if damaged else "holds no labels of ds to take home"
+    assert said in words(app)
+    assert not [label for label in _downloads(app) if label.startswith(("Labels as", "Download"))]
+    _method(app).set_value("mv").run()
+    assert said not in words(app)
+
+
+def test_a_comparison_of_an_earlier_version_says_what_to_do(open_compare, compared, app):
+    run = compared["truth"]
+    for path in run.path.glob("labels_*.parquet"):
+        path.unlink()
+    open_compare(run)
+    expect_calm(app)
+    assert "made by an earlier version, which kept the scores alone" in words(app)
+    assert "Compare again to have them." in words(app)
+    assert app.dataframe[0].value["method"].tolist()  # all else is there
+
+
+def test_where_probabilities_were_not_kept_the_pages_say_so(open_compare, workspace, monkeypatch, app):
+    monkeypatch.setattr("deem_core.runs.kinds.MOST_CELLS", 1)
+    run = done(workspace, "compare", add_votes(workspace, experts(100)), METHODS)
+    open_compare(run)
+    expect_calm(app)
+    assert "probabilities of these labels were not kept" in words(app)
+    button(app, "Open on the Export page").click().run()
+    app.switch_page("pages/export.py").run()
+    expect_calm(app)
+    toggle = next(each for each in app.toggle if each.label.startswith("Probabilities of"))
+    assert (toggle.value, toggle.disabled) == (False, True)
+    assert _downloads(app) == ["Download 100 rows as CSV"]
 
 
 @pytest.mark.parametrize(

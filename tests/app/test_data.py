@@ -2,12 +2,13 @@
 
 import gzip
 import io
+import time
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from deem_core import readers
+from deem_core import readers, simulation
 from studio import state
 from studio.data.samples import LAYOUTS
 from tests.app.conftest import SUMMARY, WIDE, button, expect_calm, metrics, words
@@ -45,7 +46,7 @@ def test_without_data_the_page_asks_for_a_file(data):
     expect_calm(data)
     assert data.title[0].value == "Data"
     assert len(data.get("file_uploader")) == 1
-    assert len([each for each in data.button if each.key.startswith(state.OPEN_SAMPLE)]) == 4
+    assert len([each for each in data.button if each.key.startswith(state.OPEN_SAMPLE)]) == 5
     assert not data.metric
 
 
@@ -193,8 +194,39 @@ def test_facts_report_and_pictures_are_there(loaded):
     written = words(loaded)
     assert "Column 'id' names the rows (id)" in written
     assert "UTF-8, separated by comma, 40 rows and 5 columns" in written
-    assert len(loaded.get("plotly_chart")) == 5
+    assert len(loaded.get("plotly_chart")) == 7
     assert metrics(loaded)["Unanimous rows"] == "20"
+
+
+def test_the_health_of_the_panel_is_told_in_numbers_and_sentences(loaded):
+    told, written = metrics(loaded), words(loaded)
+    assert float(told["Effective votes"]) <= 3
+    assert told["Camps"] == "–"
+    assert told["One-class rules"] == "0 of 3"
+    assert "worth about" in written
+    assert "Camps cannot be looked for: it takes at least four learners." in written
+
+
+def test_with_truth_the_real_figure_stands_beside_and_is_marked(data):
+    made = simulation.make("tree", 300, seed=0)
+    lines = [",".join(map(str, [*codes, truth])) for codes, truth in zip(made.votes.codes, made.truth, strict=True)]
+    upload(data, "tree.csv", "\n".join([",".join([*made.votes.learners, "label"]), *lines]).encode())
+    expect_calm(data)
+    assert "By the truth: evaluation only" in words(data)
+    assert 1 < float(metrics(data)[":material/lock: By the truth"]) < 12
+
+
+def test_a_large_file_is_looked_at_in_the_background(app, dataset, monkeypatch):
+    monkeypatch.setattr("studio.panel.QUICK_VOTES", 0)
+    app.query_params[state.DATA] = dataset.id
+    go(app)
+    for _ in range(50):
+        if "Effective votes" in metrics(app):
+            break
+        time.sleep(0.1)
+        app.run()
+    expect_calm(app)
+    assert "Effective votes" in metrics(app)
 
 
 def test_truth_is_marked_as_evaluation_only(loaded):
@@ -208,12 +240,13 @@ def test_without_truth_nothing_is_evaluated_until_a_second_file_comes(data, work
     expect_calm(data)
     assert "No truth" in words(data)
     assert "Evaluation only" not in words(data)
-    assert len(data.get("plotly_chart")) == 4
+    assert "By the truth" not in words(data)
+    assert len(data.get("plotly_chart")) == 5
     truth = "\n".join(["task,truth", *(f"t{i},{'ab'[i % 2]}" for i in range(30))])
     upload(data, "truth.csv", truth.encode(), which="truth")
     expect_calm(data)
     assert "Evaluation only, never used in training" in words(data)
-    assert len(data.get("plotly_chart")) == 5
+    assert len(data.get("plotly_chart")) == 6
     assert workspace.datasets()[0].truth_name == "truth.csv"
     before = data.query_params[state.DATA]
     upload(data, "nonsense.csv", b"", which="truth")  # replacing it with nonsense changes nothing
@@ -283,7 +316,7 @@ def test_a_bug_in_one_picture_leaves_the_rest_alive(app, dataset, monkeypatch, c
     go(app)
     assert not app.exception
     assert len(app.error) == 1
-    assert len(app.get("plotly_chart")) == 4
+    assert len(app.get("plotly_chart")) == 6
     assert "ZeroDivisionError" not in words(app)
     assert any("ZeroDivisionError" in str(record.exc_info) for record in caplog.records)
 
@@ -392,3 +425,26 @@ def test_a_dataset_deleted_meanwhile_leaves_a_page_that_can_go_on(loaded, worksp
     expect_calm(loaded)
     assert "was deleted" in loaded.info[0].value
     assert len(loaded.get("file_uploader")) == 1
+
+
+# ------------------------------------------------------------------ labelling rules
+
+
+RULES = "id,a,b,c\n" + "".join(
+    f"r{i},{'SPAM' if i % 3 == 0 else ''},{'SPAM' if i % 4 == 0 else ''},{'HAM' if i % 5 == 0 else ''}\n"
+    for i in range(120)
+)
+"""Rules that know one class each; half of the rows have no vote."""
+
+
+def test_labelling_rules_are_shown_with_their_table(data):
+    upload(data, "rules.csv", RULES.encode())
+    expect_calm(data)
+    assert data.tabs[0].label == "Rules"
+    table = next(each.value for each in data.dataframe if "conflict" in each.value.columns)
+    assert table["votes_for"].tolist() == ["SPAM", "SPAM", "HAM"]
+    assert table["coverage"].tolist() == pytest.approx([1 / 3, 1 / 4, 1 / 5])
+
+
+def test_other_files_have_no_tab_of_rules(loaded):
+    assert "Rules" not in [tab.label for tab in loaded.tabs]

@@ -11,6 +11,7 @@ from deem_core.runs.status import Status
 from studio import state
 from studio.export import results
 from tests.app.conftest import expect_calm, metrics, words
+from tests.in_process import done
 from tests.studio.labelling import finished
 
 TABS = ["Fused labels", "Review queue", "New data", "Model", "Report"]
@@ -156,6 +157,36 @@ def test_one_of_several_trainings_is_chosen_and_stays_in_the_address(app, open_e
     expect_calm(app)
     assert app.query_params[state.RUN] in (second.id, [second.id])
     assert app.selectbox(key="export_run").value == second.id
+
+
+def test_a_comparison_stands_beside_the_trainings_and_alone_without_them(app, open_export, trained, workspace, dataset):
+    compared = done(workspace, "compare", dataset, {"methods": ["mv", "ds"], "random_state": 0}, "2 methods compared")
+    open_export()
+    expect_calm(app)
+    assert "Labels of" in [each.label for each in app.selectbox]
+    assert downloads(app) == ["Download 40 rows as CSV"]
+    training = trained()
+    open_export()
+    assert app.selectbox(key="export_run").value == training.id  # a training comes first
+    assert [tab.label for tab in app.tabs] == TABS
+    app.selectbox(key="export_run").set_value(compared.id).run()
+    expect_calm(app)
+    assert [tab.label for tab in app.tabs] == TABS[:2]
+
+
+def test_a_comparison_that_kept_no_labels_is_not_offered(app, open_export, workspace, dataset):
+    compared = done(workspace, "compare", dataset, {"methods": ["mv"], "random_state": 0})
+    compared.labels("mv").unlink()
+    open_export()
+    assert "No trained model yet" in words(app)
+
+
+def test_a_comparison_in_the_address_that_kept_no_labels_says_why(app, open_export, workspace, dataset):
+    compared = done(workspace, "compare", dataset, {"methods": ["mv"], "random_state": 0})
+    compared.labels("mv").unlink()
+    open_export(compared)
+    expect_calm(app)
+    assert "made by an earlier version" in words(app)
 
 
 def new_file(app, text):

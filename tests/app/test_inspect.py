@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from deem_core import simulate
 from deem_core.diagnostics.inspection import Inspection
 from deem_core.files.atomic import write_json
 from deem_core.runs import State, Workspace
@@ -19,6 +20,7 @@ from tests.in_process import QUICK, add_votes, done, experts, inspected
 
 PAGES = ("learners", "dependence")
 TABS = ("Influence", "Expert finder", "Trust", "Confusion", "Why this label?", "Certainty")
+GROUPED = simulate("tree", 600, seed=3).votes
 EXACT = {"method": "irbm", "random_state": 0}
 ODD = ("<b>ann</b>", "**bob**", "[cy](http://x.y)", ":material/home: `d`", "$x$ |", "=1+1", "_f_ &amp;")
 
@@ -34,6 +36,9 @@ def workshop(tmp_path_factory):
         "truth": done(made, "train", add_votes(made, votes), QUICK, "Quick"),
         "blind": done(made, "train", add_votes(made, votes.without_truth(), "blind.csv"), QUICK, "Quick"),
         "exact": done(made, "train", add_votes(made, alone, "exact.csv"), EXACT, "Exact"),
+        "groups": done(
+            made, "train", add_votes(made, GROUPED, "groups.csv"), {"method": "gds", "random_state": 0}, "Groups"
+        ),
         "odd": done(made, "train", add_votes(made, odd, "odd.csv"), QUICK, "<i>odd</i>"),
     }
     for run in trainings.values():
@@ -91,7 +96,7 @@ def test_without_a_finished_training_the_page_leads_to_one(open_page, make_run, 
     assert button(app, "Go to Train")
 
 
-@pytest.mark.parametrize("name", ["truth", "blind", "exact", "odd"])
+@pytest.mark.parametrize("name", ["truth", "blind", "exact", "groups", "odd"])
 def test_every_tab_of_every_kind_of_model_is_shown(open_page, trained, name):
     app = open_page("learners", trained[name])
     for tab in TABS:
@@ -103,6 +108,24 @@ def test_every_tab_of_every_kind_of_model_is_shown(open_page, trained, name):
     for tab in labels:
         turn_to(app, tab, "dependence_tabs")
     assert labels == ["Mutual information", "Layer by layer", "Most dependent pairs", "Correlation with the label"]
+
+
+def test_a_grouped_model_shows_its_groups(open_page, trained):
+    app = open_page("learners", trained["groups"])
+    expect_calm(app)
+    assert "err together" in words(app)
+    turn_to(app, "Groups")
+    chosen = next(each for each in app.selectbox if each.label == "Group or learner")
+    assert list(chosen.options) == ["group 1", "group 2", "group 3", *GROUPED.learners]
+    chosen.set_value(len(chosen.options) - 1).run()
+    expect_calm(app)
+    turn_to(app, "Why this label?")
+    assert "Taken together, the group of" in words(app)
+
+
+def test_other_models_have_no_tab_of_groups(open_page, trained):
+    app = open_page("learners", trained["exact"])
+    assert "Groups" not in [tab.label for tab in app.tabs]
 
 
 def test_the_expert_is_named_and_truth_is_marked_as_evaluation(open_page, trained):
@@ -260,7 +283,7 @@ def test_deleting_a_training_deletes_its_inspection(trained, workspace):
     training = trained["truth"]
     jobs.delete([training.id])
     assert not [run for run in workspace.runs() if training.id in (run.id, run.config.get("training"))]
-    assert len(workspace.runs(kind="inspect")) == 3
+    assert len(workspace.runs(kind="inspect")) == 4
 
 
 def test_another_dataset_is_shown_with_its_own_learners(open_page, app, trained):

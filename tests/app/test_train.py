@@ -110,10 +110,11 @@ def test_what_cannot_be_started_is_said(app, open_train, monkeypatch):
     assert not app.exception
 
 
-def test_the_exact_method_has_no_rate_and_no_restarts(app, open_train):
+@pytest.mark.parametrize("exact", ["irbm", "gds"])
+def test_the_exact_methods_have_no_rate_and_no_restarts(app, open_train, exact):
     open_train()
     method = next(each for each in app.get("button_group") if each.label == "Method")
-    method.set_value("irbm").run()
+    method.set_value(exact).run()
     expect_calm(app)
     assert "Restarts" not in [each.label for each in app.number_input]
 
@@ -169,6 +170,32 @@ def test_a_method_without_restarts_records_and_rate(app, open_train, make_run, f
     expect_calm(app)
     assert "Restarts kept" not in metrics(app)
     assert "iRBM, exact changed 3 of 40 labels" in words(app)
+
+
+def test_a_grouped_model_shows_its_groups_instead_of_curves(app, open_train, make_run, finish):
+    groups = {
+        "groups": [["ann", "bob"], ["cy", "<b>dan"]],
+        "label_group": None,
+        "fits": True,
+        "reason": "The model fits.",
+        "excess": 0.001,
+        "within_excess": None,
+        "log_likelihood": -7.25,
+        "iterations": 16,
+        "converged": True,
+        "moved": 0.01,
+        "runners_up": [{"groups": [["ann", "bob"]], "behind": 3.5, "changed": 0.25}],
+        "sentences": ["2 groups of learners that err together: ann, bob; cy, <b>dan."],
+    }
+    open_train(finish(make_run(), method="gds", restarts=[], settings={}, groups=groups))
+    expect_calm(app)
+    assert metrics(app)["Groups"] == "2"
+    assert "Log-likelihood -7.25 nats a row after 16 rounds of EM" in words(app)
+    assert "Restarts kept" not in metrics(app)
+    assert "Grouped Dawid-Skene changed 3 of 40 labels" in words(app)
+    assert "2 groups of learners that err together" in words(app)
+    assert "explain the votes about as well" in words(app)
+    assert "Energies" not in [tab.label for tab in app.tabs]
 
 
 def test_a_fallback_says_so_and_a_collapse_offers_what_to_try(app, open_train, make_run, finish):

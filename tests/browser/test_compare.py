@@ -3,9 +3,12 @@
 import re
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
+from deem_core.answers import StoredAnswer
 from deem_core.runs import Run, Workspace
 from tests.browser.looking import expect_calm, scrolls_sideways
 from tests.browser.working import WORKER
@@ -46,6 +49,31 @@ def test_the_table_can_be_taken_home(page: Page, compared: Run) -> None:
     lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
     assert len(lines) == 4
     assert lines[0].startswith("method,accuracy,95 % interval")
+
+
+def test_labels_of_any_method_come_home_and_open_on_the_export_page(page: Page, compared: Run) -> None:
+    open_compared(page, compared)
+    page.get_by_role("combobox", name="Take home the labels of").click()
+    page.get_by_role("option", name="Dawid-Skene", exact=True).click()
+    expect(page).to_have_url(re.compile("method=ds"))
+    page.reload()
+    open_export = page.get_by_role("button", name="Open on the Export page")
+    expect(open_export).to_be_visible(timeout=WORKER)
+    expect_calm(page)
+    for kind in ("CSV", "Parquet"):
+        with page.expect_download(timeout=WORKER) as download:
+            page.get_by_role("button", name=f"Labels as {kind}").click()
+        assert download.value.suggested_filename == f"compared_methods_fused_ds.{kind.lower()}"
+        read = pd.read_csv if kind == "CSV" else pd.read_parquet
+        table = read(download.value.path())
+        codes = StoredAnswer(compared.labels("ds"), 4).codes
+        assert table["fused_label"].tolist() == [*np.array(list("wxyz"))[codes]]
+        assert {"id", "ann", "confidence", "p_w", "majority_vote", "needs_review"} <= set(table)
+    open_export.click()
+    expect(page).to_have_url(re.compile(f"/export.*run={compared.id}"))
+    expect(page.get_by_role("button", name="Download 300 rows as CSV")).to_be_visible(timeout=WORKER)
+    expect(page.get_by_role("combobox", name="Labels of")).to_have_value("Dawid-Skene")
+    expect_calm(page)
 
 
 @pytest.mark.slow

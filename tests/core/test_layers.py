@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 ROOMS = (
     "errors",
     "control",
+    "alarm",
     "text",
     "typing",
     "votes",
@@ -28,6 +29,7 @@ ROOMS = (
     "answers",
     "methods",
     "estimators",
+    "auto",
     "comparison",
     "diagnostics",
     "figures",

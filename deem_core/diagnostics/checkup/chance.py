@@ -87,7 +87,7 @@ def chance_test(votes: Votes, max_rows: int = MAX_ROWS) -> ChanceTest:
 
 def _others(ranked: Ranked, own: NDArray[np.int64]) -> tuple[NDArray[np.int64], Mask]:
     """Return the majority of the others, (b,), and where it is clear."""
-    scores = ranked.scores - ranked.unit * (ranked.classes == own)  # (3, b)
+    scores = ranked.without(own)  # (3, b)
     ordered = np.sort(scores // ranked.unit, axis=0)  # votes for each of the three best classes
     return ranked.best(scores), ordered[-1] > ordered[-2]
 

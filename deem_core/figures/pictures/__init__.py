@@ -2,6 +2,7 @@
 
 from deem_core.figures.pictures.answer import class_shares, confidence, evaluation, label_changes, review_threshold
 from deem_core.figures.pictures.dependence import correlation, dependence, dependence_over_layers
+from deem_core.figures.pictures.groups import group_opinion, group_tree, learner_in_group
 from deem_core.figures.pictures.learners import (
     calibration,
     confusion,
@@ -15,12 +16,21 @@ from deem_core.figures.pictures.learners import (
     why,
 )
 from deem_core.figures.pictures.methods import agreement_with_most, class_differences, method_accuracy, method_agreement
+from deem_core.figures.pictures.panel import class_coverage, shared_mistakes
 from deem_core.figures.pictures.training import energies, sampler_health, shapes, shares_over_time, sweep_energies
-from deem_core.figures.pictures.votes import coverage, learner_accuracy, pair_agreement, row_agreement, votes_per_class
+from deem_core.figures.pictures.votes import (
+    coverage,
+    learner_accuracy,
+    pair_agreement,
+    row_agreement,
+    rules,
+    votes_per_class,
+)
 
 __all__ = [
     "agreement_with_most",
     "calibration",
+    "class_coverage",
     "class_differences",
     "class_shares",
     "confidence",
@@ -32,20 +42,25 @@ __all__ = [
     "energies",
     "evaluation",
     "experts",
+    "group_opinion",
+    "group_tree",
     "influence",
     "influence_of_classes",
     "influence_of_groups",
     "influence_where_overruled",
     "label_changes",
     "learner_accuracy",
+    "learner_in_group",
     "method_accuracy",
     "method_agreement",
     "pair_agreement",
     "review_threshold",
     "row_agreement",
+    "rules",
     "sampler_health",
     "selective_accuracy",
     "shapes",
+    "shared_mistakes",
     "shares_over_time",
     "sweep_energies",
     "trust",

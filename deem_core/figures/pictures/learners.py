@@ -111,13 +111,23 @@ def influence_where_overruled(
     )
 
 
-def influence_of_groups(voices: Importance) -> Picture:
-    """Return the influence of groups of near-copies, each taken together."""
+def influence_of_groups(voices: Importance, *, near_copies: bool = True) -> Picture:
+    """Return the influence of groups of learners, each taken together.
+
+    Parameters
+    ----------
+    voices : Importance
+        Of the groups.
+    near_copies : bool
+        Whether they are near-copies that speak with one voice, or learners that err together.
+    """
+    who = "near-copies" if near_copies else "groups"
+    why = "Near-copies speak with one voice" if near_copies else "Learners of a group repeat each other"
     return Picture(
-        question="How much do near-copies weigh together?",
+        question=f"How much do {who} weigh together?",
         draw=lambda theme: draw_influence.influence_bars(voices.subjects, voices.overall, theme=theme),
-        alt="Bars: the influence of groups of near-copies, taken together.",
-        caption=("Near-copies speak with one voice: the same when the votes of a whole group are shuffled together."),
+        alt="Bars: the influence of groups of learners, each taken together.",
+        caption=f"{why}: the same when the votes of a whole group are shuffled together.",
         min_width=460,
     )
 

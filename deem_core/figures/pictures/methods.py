@@ -12,12 +12,13 @@ from deem_core.figures import agreement as draw_agreement
 from deem_core.figures import comparison as draw_comparison
 from deem_core.figures.picture import Picture
 
-_DEEM, _MAJORITY = METHODS["deem"].title, METHODS["mv"].title
+_MAJORITY = METHODS["mv"].title
 _ALT = "Dots with intervals: one method in each line."
 
 
 def method_accuracy(found: Comparison) -> Picture:
     """Return the accuracy of every method (evaluation only)."""
+    highlight = None if found.subject is None else found.subject.title
     ran = [method for method in found.methods if method.ran]
     ends = [method.intervals.get("accuracy", [math.nan, math.nan]) for method in ran]
     return Picture(
@@ -27,7 +28,7 @@ def method_accuracy(found: Comparison) -> Picture:
             [math.nan if method.accuracy is None else method.accuracy for method in ran],
             [low for low, _ in ends],
             [high for _, high in ends],
-            highlight=_DEEM,
+            highlight=highlight,
             reference=_MAJORITY,
             theme=theme,
         ),
@@ -41,7 +42,10 @@ def method_accuracy(found: Comparison) -> Picture:
 
 
 def agreement_with_most(
-    titles: Sequence[str], shares: Sequence[float], intervals: Sequence[Sequence[float]]
+    titles: Sequence[str],
+    shares: Sequence[float],
+    intervals: Sequence[Sequence[float]],
+    highlight: str | None = None,
 ) -> Picture:
     """Return how often each method says what most methods say.
 
@@ -51,6 +55,8 @@ def agreement_with_most(
     shares : sequence of M float
         NaN where it is not known.
     intervals : sequence of M pairs of float
+    highlight : str, optional
+        The title of the method that the comparison is about.
     """
     return Picture(
         question="Which method says what most of them say?",
@@ -59,7 +65,7 @@ def agreement_with_most(
             shares,
             [low for low, _ in intervals],
             [high for _, high in intervals],
-            highlight=_DEEM,
+            highlight=highlight,
             reference=_MAJORITY,
             measure="agreement with most methods (share of rows)",
             order="most agreeing first",

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deem_core.diagnostics.rules import RuleTable
 from deem_core.figures import agreement as draw_agreement
 from deem_core.figures import learner_bars as draw_learners
+from deem_core.figures import rules as draw_rules
 from deem_core.figures import votes as draw_votes
 from deem_core.figures.picture import Picture
 from deem_core.votes import Votes
@@ -92,5 +94,30 @@ def learner_accuracy(facts: Facts, learners: Sequence[str], counts: ArrayLike) -
         caption=(
             "Share of right answers where the truth is known, with 95 % intervals. The dashed line is the majority "
             "vote: fusing well means beating it."
+        ),
+    )
+
+
+def rules(table: RuleTable) -> Picture:
+    """Return how often each labelling rule votes, alone or with others."""
+    each = table.rules
+    coverage, overlap, conflict = (
+        np.array([getattr(rule, name) for rule in each], np.float64) for name in ("coverage", "overlap", "conflict")
+    )
+    return Picture(
+        question="Which rules fire how often, and against whom?",
+        draw=lambda theme: draw_rules.rule_bars(
+            [rule.learner for rule in each],
+            [rule.polarity for rule in each],
+            coverage,
+            overlap,
+            conflict,
+            theme=theme,
+        ),
+        alt="Stacked bars: on which share of rows each rule votes alone, with others who agree, and against others.",
+        caption=(
+            "The whole bar is a rule's coverage. **Good:** rules that overlap and mostly agree. **Worth a look:** a "
+            "rule that votes mostly against others: one side is wrong there, and the votes do not say which. Where a "
+            "rule votes **alone**, nothing checks it."
         ),
     )

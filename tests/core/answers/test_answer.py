@@ -143,13 +143,14 @@ def test_nothing_makes_a_second_table_of_probabilities():
 # ---------------------------------------------------------------------- tables
 
 
-def test_the_table_holds_codes_and_nothing_for_rows_without_votes():
+def test_the_table_holds_codes_and_but_the_prior_nothing_for_rows_without_votes():
     table = Answer(VOTES, POSTERIOR).to_table().to_pydict()
     assert table["fused"] == [1, 0, 1, -1]
     assert table["majority"] == [0, 0, 1, -1]
     assert table["confidence"] == [pytest.approx(0.6), pytest.approx(0.9), pytest.approx(0.8), None]
     assert table["agreement"] == [0.0, pytest.approx(2 / 3), pytest.approx(2 / 3), None]
-    assert table["p_1"][3] is table["entropy"][3] is None
+    assert table["entropy"][3] is None
+    assert table["p_1"][3] == 0.5
     assert table["needs_review"] == [True, False, False, True]
 
 
@@ -183,6 +184,37 @@ def test_a_posterior_that_was_not_kept_is_asked_for_again(tmp_path):
     np.testing.assert_array_equal(stored.answer(votes, lambda: np.eye(51)).codes, np.arange(51))
 
 
+def test_labels_without_probabilities_read_back_with_all_that_follows_from_them(tmp_path, monkeypatch):
+    whole = ensemble(100)
+    with (tmp_path / "result.parquet").open("wb") as stream:
+        write_answer(whole, stream, probabilities=False)
+    names = pyarrow.parquet.read_schema(tmp_path / "result.parquet").names
+    assert "review_score" in names
+    assert not [name for name in names if name.startswith("p_")]
+    back = StoredAnswer(tmp_path / "result.parquet", whole.votes.n_classes).answer(whole.votes)
+    assert not back.probabilities_known
+    for name in ("codes", "needs_review", "review_score", "doubtful", "overruled", "agreement"):
+        np.testing.assert_array_equal(getattr(back, name), getattr(whole, name), name)
+    for name in ("confidence", "entropy"):
+        np.testing.assert_allclose(getattr(back, name), getattr(whole, name), atol=1e-6)
+    parts = [part.confidence for part in back.parts(30)]
+    np.testing.assert_array_equal(np.concatenate(parts), back.confidence)
+    np.testing.assert_array_equal(back.rows(40, 60).needs_review, whole.needs_review[40:60])
+    assert back.summary().changed == whole.summary().changed
+    for name in ("posterior", "margin"):
+        with pytest.raises(InputError, match="were not kept"):
+            getattr(back, name)
+    with pytest.raises(AttributeError):
+        _ = back.nothing
+
+
+def test_stored_labels_of_other_rows_are_a_sentence(tmp_path):
+    with (tmp_path / "result.parquet").open("wb") as stream:
+        write_answer(Answer(VOTES, POSTERIOR), stream, probabilities=False)
+    with pytest.raises(InputError, match="4 rows; the votes have 2"):
+        StoredAnswer(tmp_path / "result.parquet", 2).answer(VOTES.select_rows([0, 1]))
+
+
 def test_parts_make_the_same_file_as_the_whole(tmp_path, monkeypatch):
     answer = ensemble(100)
     monkeypatch.setattr("deem_core.answers.answer.PART_ROWS", 30)
@@ -199,10 +231,16 @@ def test_the_frame_has_the_columns_of_the_fused_file():
     assert frame["fused_label"].tolist() == ["y", "x", "y", None]
 
 
-def test_rows_without_votes_have_no_numbers_in_the_frame():
-    frame = Answer(VOTES, POSTERIOR).to_frame()
-    assert frame.loc[3, ["confidence", "p_x", "p_y", "entropy", "agreement"]].isna().all()
+def test_rows_without_votes_have_the_prior_and_no_numbers_about_a_label():
+    prior = np.where(VOTES.votes_per_row[:, None] == 0, [0.25, 0.75], POSTERIOR)
+    answer = Answer(VOTES, prior)
+    frame = answer.to_frame()
+    assert frame.loc[3, ["confidence", "entropy", "agreement"]].isna().all()
+    assert frame.loc[3, ["p_x", "p_y"]].tolist() == [0.25, 0.75]
     assert frame.loc[[0, 1, 2], "confidence"].notna().all()
+    stored = answer.to_table()
+    assert stored["confidence"].null_count == 1
+    assert [stored["p_0"][3].as_py(), stored["p_1"][3].as_py()] == [0.25, 0.75]
 
 
 def test_a_support_or_a_truth_of_other_rows_is_refused():
@@ -234,6 +272,30 @@ def test_a_notebook_shows_the_answer_and_no_markup_of_labels():
 
 
 # ---------------------------------------------------------------------- in short
+
+
+def test_a_tied_row_is_changed_only_if_its_label_is_none_of_the_tied_classes():
+    votes = Votes(np.array([[0, 1], [0, 1], [0, 1], [2, 2]]), np.arange(3), ["one", "two"])
+    posterior = np.array([[0.2, 0.7, 0.1], [0.6, 0.3, 0.1], [0.1, 0.2, 0.7], [0.6, 0.3, 0.1]])
+    answer = Answer(votes, posterior)
+    assert answer.codes.tolist() == [1, 0, 2, 0]
+    assert answer.majority.tolist() == [1, 0, 1, 2]
+    assert votes.majority_vote.codes.tolist() == [0, 0, 0, 2]
+    assert answer.changes.tolist() == [[1, 0, 0], [0, 1, 1], [1, 0, 0]]
+    assert answer.overruled.tolist() == [False, False, False, True]
+    assert answer.summary().changed == 2
+    assert answer.to_table()["majority"].to_pylist() == answer.rows(0, 4).majority.tolist() == [1, 0, 1, 2]
+    assert answer.to_frame()["majority_vote"].tolist() == [1, 0, 1, 2]
+
+
+def test_the_majority_vote_is_evaluated_with_ties_as_a_fair_draw():
+    votes = Votes(np.array([[0, 1], [1, 1], [0, 1], [1, 1]]), np.arange(2), ["a", "b"], truth=np.array([1, 1, 1, 0]))
+    evaluation = evaluate(Answer(votes, np.array([[0.1, 0.9]] * 4)))
+    assert evaluation.accuracy == 0.75
+    assert evaluation.majority_vote_accuracy == 0.5
+    assert evaluation.majority_vote_first_class_accuracy == 0.25
+    assert evaluation.gains["majority_vote"][0] == pytest.approx(0.25)  # two tied rows, half a win each
+    assert {one.name: one.accuracy for one in evaluation.methods}["majority_vote"] == 0.5
 
 
 def test_the_summary_counts_what_fusing_changed():

@@ -16,6 +16,7 @@ import pytest
 from deem_core import InputError, Votes, read, readers
 from deem_core.answers import export
 from deem_core.answers.answer import Answer
+from deem_core.answers.stored import StoredAnswer, write_answer
 from deem_core.readers import Reading
 from deem_core.readers.notes import Notebook
 from deem_core.readers.source import open_source
@@ -86,6 +87,13 @@ def test_the_columns_of_a_fused_table():
         "entropy": [pytest.approx(0.562335), pytest.approx(0.376770), None, pytest.approx(np.log(2))],
         "needs_review": [True, True, True, False],  # lowest score; a unanimous vote overruled; no votes
     }
+
+
+def test_a_row_without_votes_gets_the_prior_but_no_label():
+    reading = read_text(WIDE)
+    table = fused_table(reading, np.array([[0.75, 0.25], [0.875, 0.125], [0.375, 0.625], [0.5, 0.5]])).to_pydict()
+    assert [table[name][2] for name in ("p_cat", "p_dog", "needs_review")] == [0.375, 0.625, True]
+    assert {table[name][2] for name in ("fused_label", "confidence", "agreement", "entropy")} == {None}
 
 
 def test_columns_can_be_left_out_and_the_label_renamed():
@@ -365,3 +373,21 @@ def test_a_file_written_in_parts_is_the_file_written_whole(tmp_path, monkeypatch
         export.write_fused(reading, answer, tmp_path / name)
     assert (tmp_path / "parts.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
     assert len(pd.read_parquet(tmp_path / "parts.parquet")) == 50
+
+
+def test_labels_without_probabilities_make_the_same_file_but_for_these(tmp_path):
+    reading = read_text("id,a,b,c\n1,x,x,y\n2,y,y,y\n3,,,\n4,x,y,y\n")
+    answer = Answer(reading.votes, posterior_of(reading.votes, 0.7))
+    with (tmp_path / "labels.parquet").open("wb") as stream:
+        write_answer(answer, stream, probabilities=False)
+    kept = StoredAnswer(tmp_path / "labels.parquet", 2).answer(reading.votes)
+    expected = export.fused_table(reading, answer, probabilities=False)
+    found = export.fused_table(reading, kept)
+    assert found.column_names == expected.column_names
+    for name in found.column_names:
+        if name != "entropy":
+            assert found[name].to_pylist() == expected[name].to_pylist(), name
+    export.write_fused(reading, kept, tmp_path / "fused.csv")
+    assert cells(tmp_path / "fused.csv")[1][:6] == ["1", "x", "x", "y", "x", "0.7"]
+    with pytest.raises(InputError, match="were not kept"):
+        export.fused_table(reading, kept, probabilities=True)

@@ -83,7 +83,19 @@ SIZES = {
     "moderation_missing.csv": (3_000, 9, 3),
     "crowd_long.csv": (800, 40, 4),
     "digits_soft.csv": (1_300, 7, 10),
+    "rules_abstain.csv": (1_200, 8, 2),
 }
+
+
+def test_describe_tells_the_health_of_the_panel(capsys, tmp_path):
+    panel = facts_of(tmp_path, str(ROOT / "sample_data" / "experts_wide.csv"), "--truth", "label")["panel"]
+    printed = capsys.readouterr().out
+    for finding in ("effective_votes", "camps", "shared_mistakes", "one_class"):
+        assert f"  · {panel[finding]['sentence']}" in printed
+    assert 1 <= panel["effective_votes"]["n_eff"] <= panel["effective_votes"]["per_row"]
+    assert panel["true_effective_votes"] > 1
+    assert "(evaluation only)" in printed
+    assert sum(each["vote_share"] for each in panel["classes"]) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample["file"])
@@ -129,6 +141,25 @@ def test_the_json_is_plain_and_complete(wide, tmp_path):
     assert facts["roles"]["remark"] == "ignored"
     assert all(isinstance(note, str) for note in facts["notes"])
     assert {"n_rows", "n_learners", "n_classes", "truth_only", "majority_accuracy"} <= facts.keys()
+
+
+def test_rules_that_know_one_class_each_have_a_table(tmp_path, capsys):
+    path = tmp_path / "rules.csv"
+    lines = [f"{i},{'SPAM' if i % 3 else ''},{'SPAM' if i % 4 else ''},{'HAM' if i % 5 else ''},," for i in range(60)]
+    path.write_text("id,a,b,c,d,label\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    facts = facts_of(tmp_path, str(path), "--learner", "a", "--learner", "b", "--learner", "c", "--learner", "d")
+    assert [rule["learner"] for rule in facts["rules"]] == ["a", "b", "c", "d"]
+    assert [rule["polarity"] for rule in facts["rules"]] == [["SPAM"], ["SPAM"], ["HAM"], []]
+    assert facts["rules"][2]["coverage"] == 0.8
+    assert facts["rules"][2]["precision"] is None
+    printed = capsys.readouterr().out
+    assert re.search(r"^  c +HAM +80\.0 % +73\.3 % +73\.3 %$", printed, re.MULTILINE)
+    assert re.search(r"^  d +– +0\.0 % +0\.0 % +0\.0 %$", printed, re.MULTILINE)
+
+
+def test_other_files_have_no_table_of_rules(wide, tmp_path, capsys):
+    assert facts_of(tmp_path, wide)["rules"] == []
+    assert "Rules" not in capsys.readouterr().out
 
 
 def test_what_is_unknown_is_null_in_the_json_and_a_dash_on_the_screen(tmp_path, capsys):

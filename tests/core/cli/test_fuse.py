@@ -3,9 +3,11 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
+import deem_core
 from deem_core import cli, simulation
 from deem_core.files import tables
 
@@ -33,6 +35,25 @@ def run(capsys, *arguments) -> str:
     return told.out
 
 
+def test_fuse_says_that_a_class_is_gone_on_a_file_of_one_class_rules(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    truth = rng.random(800) < 0.5
+    cells = {
+        f"rule{j}": np.where(rng.random(800) < np.where(truth == spam, rate, 0.02), "spam" if spam else "ham", None)
+        for j, (spam, rate) in enumerate([(False, 0.1)] * 8 + [(True, 0.35)] * 2)
+    }
+    pd.DataFrame({"id": range(800), **cells}).to_csv(tmp_path / "rules.csv", index=False)
+    out, result = tmp_path / "fused.csv", tmp_path / "result.json"
+    roles = [word for name in cells for word in ("--learner", name)]
+    told = run(
+        capsys, "fuse", tmp_path / "rules.csv", "--id", "id", *roles, "-o", out, "--method", "ds", "--json", result
+    )
+    content = json.loads(result.read_text())
+    assert "one-class rules" in {alarm["kind"] for alarm in content["alarms"]}
+    assert all(alarm["sentence"] in content["warnings"] for alarm in content["alarms"])
+    assert all(alarm["advice"] in told for alarm in content["alarms"] if alarm["kind"] != "silent rows")
+
+
 @pytest.mark.parametrize("method", ["deem", "irbm", "irbm_cd", "ds", "mv"])
 def test_fuse_writes_labels_and_says_what_it_did(capsys, folder, tmp_path, method):
     out, result = tmp_path / "fused.csv", tmp_path / "result.json"
@@ -57,7 +78,11 @@ def test_fuse_writes_labels_and_says_what_it_did(capsys, folder, tmp_path, metho
         content
     )
     assert content["accuracy"] == pytest.approx((fused["fused_label"] == fused["label"]).mean())
-    assert content["majority_vote_accuracy"] == pytest.approx((fused["majority_vote"] == fused["label"]).mean())
+    facts = deem_core.describe(deem_core.read_votes(folder / "wide.csv", truth="label"))
+    assert content["majority_vote_accuracy"] == pytest.approx(facts.majority_accuracy)
+    assert content["majority_vote_first_class_accuracy"] == pytest.approx(facts.majority_first_class_accuracy)
+    differs = (fused["majority_vote"] != fused["fused_label"]).mean()
+    assert content["agreement"]["majority vote"] == pytest.approx(1 - differs)
     assert set(content["agreement"]) == {"majority vote", "dawid skene"}
     assert 0 < content["dawid_skene_accuracy"] <= 1
     for restart in content["restarts"]:
@@ -177,3 +202,62 @@ def test_a_threshold_that_makes_no_sense_is_refused_before_any_work(capsys, fold
     assert cli.main(["fuse", str(folder / "wide.csv"), "-o", str(tmp_path / "f.csv"), *options]) == 2
     assert sentence in capsys.readouterr().err
     assert not (tmp_path / "f.csv").exists()
+
+
+def test_a_grouped_model_is_trained_saved_and_applied(capsys, tmp_path):
+    votes, model, out = tmp_path / "tree.csv", tmp_path / "model.safetensors", tmp_path / "fused.csv"
+    run(capsys, "simulate", "tree", "--rows", "600", "--seed", "3", "-o", votes)
+    told = run(capsys, "train", votes, "-o", model, "--method", "gds", "--json", tmp_path / "train.json")
+    assert "Fitted the grouped model exactly" in told
+    assert "3 groups of learners that err together" in told
+    content = json.loads((tmp_path / "train.json").read_text())
+    assert content["restarts"] == []
+    assert len(content["groups"]["groups"]) == 3
+    run(capsys, "apply", model, votes, "-o", out)
+    applied = pd.read_csv(out)["fused_label"]
+    run(capsys, "fuse", votes, "-o", out, "--method", "gds")
+    assert (pd.read_csv(out)["fused_label"] == applied).all()
+
+
+def test_settings_that_a_method_does_not_have_are_named(capsys, tmp_path, folder):
+    code = cli.main(
+        ["fuse", str(folder / "wide.csv"), "-o", str(tmp_path / "f.csv"), "--method", "gds", "--restarts", "3"]
+    )
+    assert code == 2
+    assert "The method gds has no setting 'restarts'" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------------- labelling rules
+
+
+@pytest.fixture
+def rules(tmp_path) -> Path:
+    """Return a file of rules that know one class each, with -1 for no vote."""
+    fires = np.random.default_rng(0).random((200, 6)) < 0.15
+    table = pd.DataFrame(np.where(fires, np.arange(6) % 2, -1), columns=[f"lf{j}" for j in range(6)])
+    table.to_csv(tmp_path / "rules.csv", index_label="id")
+    return tmp_path / "rules.csv"
+
+
+@pytest.mark.parametrize("method", ["mv", "ds", "irbm", "deem"])
+def test_rows_without_votes_come_back_with_the_prior_a_mark_and_no_label(capsys, rules, tmp_path, method):
+    run(capsys, "fuse", rules, "-o", tmp_path / "fused.csv", "--method", method, *QUICK)
+    fused = pd.read_csv(tmp_path / "fused.csv")
+    silent = fused[(fused[[f"lf{j}" for j in range(6)]] == -1).all(axis=1)]
+    assert 30 < len(silent) < 200
+    assert silent["needs_review"].all()
+    assert silent[["fused_label", "confidence", "majority_vote", "agreement", "entropy"]].isna().all(axis=None)
+    assert len(silent[["p_0", "p_1"]].drop_duplicates()) == 1
+    assert (silent["p_0"] + silent["p_1"]).to_numpy() == pytest.approx(1)
+    assert fused["fused_label"].notna().sum() == len(fused) - len(silent)
+
+
+def test_a_model_of_rules_labels_new_rows_on_which_most_rules_abstain(capsys, rules, tmp_path):
+    model = tmp_path / "rules.safetensors"
+    run(capsys, "train", rules, "-o", model, "--method", "irbm")
+    new = tmp_path / "new.csv"
+    new.write_text("id,lf0,lf1,lf2,lf3,lf4,lf5\n1,0,-1,-1,-1,-1,-1\n2,-1,-1,-1,-1,-1,-1\n3,-1,1,-1,1,-1,-1\n")
+    run(capsys, "apply", model, new, "-o", tmp_path / "fused.csv")
+    fused = pd.read_csv(tmp_path / "fused.csv")
+    assert fused["fused_label"].isna().tolist() == [False, True, False]
+    assert fused["majority_vote"].tolist()[::2] == [0, 1]

@@ -1,6 +1,7 @@
 """Comparing methods: scores, budgets, what cannot run, and the sentence at the end."""
 
 import importlib
+import itertools
 import json
 import time
 from dataclasses import replace
@@ -12,11 +13,17 @@ from sklearn.metrics import balanced_accuracy_score, f1_score
 import deem_core
 from deem_core import InputError, Votes, simulation
 from deem_core.comparison import METHODS, Comparison, Difference, Entry, MethodResult, compare, conclusion, run
+from deem_core.comparison.dependence import measure
+from deem_core.comparison.result import Dependence
 from deem_core.comparison.scoring import evaluate
+from deem_core.comparison.verdict import APART, FEW_ROWS, TOGETHER
 from deem_core.control import Control, Stopped, StopWhen
 from deem_core.estimators.irbm import IRBM
+from deem_core.groups.panel import panel_health
 from deem_core.methods import Aggregate, registry
 from deem_core.votes import statistics
+from deem_core.votes.describe import describe
+from deem_core.votes.majority import fair_hits
 
 QUICK = ["mv", "ds", "onecoin", "la1"]
 
@@ -60,9 +67,9 @@ def test_compare_is_the_function_whatever_was_imported_before():
 
 def test_the_registry_holds_every_method_of_the_contract():
     assert list(METHODS) == [
-        *["mv", "weighted_mv", "ds", "fds", "hds", "onecoin", "lsml", "ebcc", "la1", "la2", "flyingsquid"],
-        *["dnn_det", "dnn_sto", "hlm", "mean_prob", "geo_pool", "log_pool", "irbm", "irbm_cd", "deem"],
-        "deem_soft",
+        *["auto", "mv", "weighted_mv", "ds", "fds", "hds", "onecoin", "lsml", "ebcc", "gds", "safe", "rules"],
+        *["la1", "la2", "flyingsquid", "dnn_det", "dnn_sto", "hlm", "mean_prob", "geo_pool", "log_pool"],
+        *["irbm", "irbm_cd", "deem", "deem_soft"],
     ]
     for entry in METHODS.values():
         assert entry.title
@@ -71,10 +78,34 @@ def test_the_registry_holds_every_method_of_the_contract():
         assert callable(entry.load())
 
 
+def test_a_new_method_is_compared_and_quickly_chosen_without_further_change(monkeypatch, drawn):
+    before = registry.quick()
+    assert {"mv", "ds", "lsml", "deem"} <= set(before)
+    assert not {"ebcc", "irbm", "hlm", "la1", "irbm_cd"} & set(before)
+    told = ("The grouped model answered.",)
+    stage(monkeypatch, "new", lambda votes, rng, *, control: answer(votes, drawn.truth, notes=told))
+    assert registry.quick() == [*before, "new"]
+    assert registry.quick(["mv", "new"]) == ["mv", "new"]
+    made = compare(drawn.votes, ["mv", "new"])
+    assert made["new"].note == "The grouped model answered."
+    from deem_core.cli.compare import report
+
+    assert "  new: The grouped model answered." in list(report(made))
+
+
+def test_what_each_method_made_is_handed_over_once_with_its_probabilities(drawn):
+    kept = {}
+    made = compare(drawn.votes, ["mv", "la1", "mean_prob"], seeds=2, keep=lambda name, made: kept.update({name: made}))
+    assert list(kept) == ["mv", "la1"]
+    for name, own in kept.items():
+        np.testing.assert_array_equal(own.codes, made.labels[name])
+        assert own.posterior.shape == (400, 3)
+
+
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        ({"methods": ["mv", "magic"]}, "no method 'magic'; choose from mv, "),
+        ({"methods": ["mv", "magic"]}, "no method 'magic'; choose from auto, mv, "),
         ({"methods": []}, "No method was named"),
         ({"seeds": 0}, "seeds is 0"),
         ({"budget": 0}, "budget is 0"),
@@ -140,12 +171,56 @@ def test_the_interval_of_a_paired_difference_is_narrower_than_unpaired_ones():
     assert statistics.paired_difference(one, one, truth, rng) == (0, 0, 0)
 
 
+def test_a_fair_vote_scores_what_the_mean_of_all_draws_scores():
+    """The draws of one tied row are as likely as each other, so their mean over all choices is the expectation."""
+    votes = Votes(
+        np.array([[0, 1, 1], [0, 1, 2], [2, 0, -1], [2, 2, 2], [-1, -1, -1], [1, 0, -1]]),
+        np.arange(3),
+        list("abc"),
+        truth=np.array([1, 2, 1, 2, 0, -1]),
+    )
+    choices = [[1], [0, 1, 2], [0, 2], [2], [-1], [0, 1]]
+    draws = np.array(list(itertools.product(*choices)), np.int32)
+    rng = np.random.default_rng(0)
+    fair = statistics.scores(statistics.FairVote.of(votes), votes.truth, 3, rng)
+    drawn = statistics.scores(draws, votes.truth, 3, rng)
+    assert fair.means["accuracy"] == pytest.approx(drawn.means["accuracy"]) == pytest.approx((2 + 1 / 3) / 5)
+    assert fair.means["balanced_accuracy"] == pytest.approx(drawn.means["balanced_accuracy"])
+    np.testing.assert_allclose(fair.recalls, drawn.recalls)
+    difference, *_ = statistics.paired_difference(draws[:1], statistics.FairVote.of(votes), votes.truth, rng)
+    assert difference == pytest.approx((draws[0] == votes.truth)[:5].mean() - (2 + 1 / 3) / 5)
+
+
+def test_a_fair_vote_without_ties_is_scored_like_its_labels():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(3, size=(300, 1)).repeat(3, axis=1)
+    votes = Votes(codes, np.arange(3), list("abc"), truth=rng.integers(3, size=300))
+    fair, plain = (
+        statistics.scores(one, votes.truth, 3, np.random.default_rng(1))
+        for one in (statistics.FairVote.of(votes), codes[:, 0][None])
+    )
+    assert (fair.means, fair.intervals) == (plain.means, plain.intervals)
+
+
+def test_the_accuracy_of_the_majority_vote_does_not_depend_on_the_order_of_the_classes(drawn):
+    votes = drawn.votes
+    turned = Votes(
+        np.where(votes.codes >= 0, 2 - votes.codes, -1), votes.classes, votes.learners, truth=2 - votes.truth
+    )
+    one, other = compare(votes, ["mv", "ds"]), compare(turned, ["mv", "ds"])
+    assert one["mv"].accuracy == pytest.approx(other["mv"].accuracy)
+    assert one["mv"].first_class_accuracy != pytest.approx(other["mv"].first_class_accuracy)
+    assert one["ds"].versus["mv"].difference == pytest.approx(other["ds"].versus["mv"].difference)
+
+
 def test_every_method_is_scored_on_the_same_rows(drawn, found):
     votes = drawn.votes
     for name in QUICK:
         method, labels = found[name], found.labels[name]
         if not method.stochastic:
-            assert method.accuracy == pytest.approx((labels == votes.truth).mean())
+            right = (labels == votes.truth).mean()
+            assert method.accuracy == pytest.approx(describe(votes).majority_accuracy if name == "mv" else right)
+            assert method.first_class_accuracy == (pytest.approx(right) if name == "mv" else None)
             assert method.std == {}
             assert method.stability is None
         low, high = method.intervals["accuracy"]
@@ -173,8 +248,8 @@ def test_recall_differences_are_per_class(drawn, found):
     told = found.recall_differences("ds", "mv")
     for k, label in enumerate(drawn.votes.classes):
         rows = drawn.truth == k
-        ours, theirs = ((found.labels[name] == k)[rows].mean() for name in ("ds", "mv"))
-        assert told[str(label)] == pytest.approx(ours - theirs)
+        fair = fair_hits(drawn.votes.codes, drawn.votes.majority_vote, drawn.truth)
+        assert told[str(label)] == pytest.approx((found.labels["ds"] == k)[rows].mean() - fair[rows].mean())
     with pytest.raises(InputError, match="needs the truth"):
         found.recall_differences("ds", "mean_prob")
 
@@ -185,6 +260,19 @@ def test_truth_that_nobody_votes_for_counts_as_wrong():
     assert made["mv"].accuracy == 0.5
     assert made.classes == ["a", "b", "c"]
     assert made["mv"].recalls == [1, None, 0]
+
+
+def test_alarms_stand_with_the_method_that_raised_them_and_those_of_the_file_apart(monkeypatch, drawn):
+    votes = drawn.votes
+    turned = (votes.majority_vote.codes + 1) % 3
+    stage(monkeypatch, "astray", lambda votes, rng, *, control: answer(votes, turned))
+    made = compare(votes, ["mv", "astray"])
+    assert made["mv"].alarms == ()
+    assert {alarm.kind for alarm in made["astray"].alarms} >= {"far from the votes", "overruled"}
+    assert made.alarms == ()
+    assert Comparison.from_dict(json.loads(json.dumps(made.to_dict())))["astray"].alarms == made["astray"].alarms
+    silent = Votes(np.vstack([votes.codes, np.full((1, 12), -1)]), votes.classes, votes.learners)
+    assert [alarm.kind for alarm in compare(silent, ["mv"]).alarms] == ["silent rows"]
 
 
 # ---------------------------------------------------------------------- without truth
@@ -314,6 +402,7 @@ def test_the_exact_irbm_is_that_of_the_estimator(drawn):
     made = registry.aggregate("irbm", drawn.votes, rng)
     theirs = IRBM(random_state=0).fit(drawn.votes).fuse_codes(drawn.votes.codes)
     np.testing.assert_allclose(made.posterior, theirs, atol=1e-6)
+    assert "Dawid-Skene run longer" in made.notes[0]
 
 
 def test_the_trained_models_answer_and_stop(monkeypatch):
@@ -341,6 +430,9 @@ def test_a_comparison_survives_json(found):
     assert set(content["agreement"]) == {"names", "matrix"}
     assert content["conclusion"] == conclusion(found)
     assert "labels" not in content
+    assert content["dependence"]["error_rows"] == 400
+    older = {name: value for name, value in content.items() if name != "dependence"}
+    assert Comparison.from_dict(older) == replace(found, dependence=None)
     back = Comparison.from_dict(content)
     assert back == found
     assert back.recall_differences("ds", "mv") == found.recall_differences("ds", "mv")
@@ -392,10 +484,102 @@ def test_too_few_true_labels_are_not_taken_for_equality():
     assert said.endswith("More true labels would; until then the simpler rule will do.")
 
 
-def test_a_loss_is_told_with_what_it_suggests():
-    said = conclusion(staged({"deem": 0.7}))
+def lost(rho, *, rows=1000, best=0.9, average=0.7):
+    """A comparison that DEEM loses, with errors of learners that correlate so much."""
+    found = Dependence(error_correlation=rho, error_rows=rows)
+    return replace(
+        staged({"deem": 0.7}), dependence=found, best_learner_accuracy=best, average_learner_accuracy=average
+    )
+
+
+def test_a_loss_is_told_with_the_dependence_that_was_measured():
+    said = conclusion(staged({"deem": 0.7}))  # its learners are copies of each other
     assert said.startswith("DEEM is worse than majority vote here: 70.0 % against 80.0 % right")
+    assert "Learners err together here: errors of two learners correlate 1.00 on average." in said
     assert "use the majority vote" in said
+    assert "independent" not in said
+
+
+@pytest.mark.parametrize(
+    ("rho", "claim"),
+    [
+        (0.6, "err together here: errors of two learners correlate 0.60"),
+        (TOGETHER, "err together here"),
+        (TOGETHER - 0.001, "err together a little"),
+        (APART + 0.001, "err together a little"),
+        (APART, "err nearly independently here: errors of two learners correlate 0.05"),
+        (-0.001, "err nearly independently here: errors of two learners correlate 0.00"),
+    ],
+)
+def test_what_is_said_of_dependence_follows_from_the_number(rho, claim):
+    said = conclusion(lost(rho))
+    assert f"Learners {claim}" in said
+    assert ("independent" in said) == (rho <= APART)
+
+
+def test_few_true_labels_call_nobody_independent():
+    assert "nearly independently" in conclusion(lost(0.01, rows=FEW_ROWS))
+    said = conclusion(lost(0.01, rows=FEW_ROWS - 1))
+    assert "on 399 rows with known truth, too few to call them independent" in said
+    assert "could not be measured" in conclusion(lost(None))
+    assert "could not be measured" in conclusion(replace(lost(0.0), dependence=None))
+
+
+def test_similar_skill_is_claimed_only_where_it_was_measured():
+    assert "similar skill (the best 74.0 % right, the average one 70.0 %)" in conclusion(lost(0.0, best=0.74))
+    assert "similar skill" not in conclusion(lost(0.0, best=0.76))
+
+
+def test_errors_of_independent_learners_do_not_correlate_and_those_of_copies_do():
+    votes = simulation.condind(3000, rng=np.random.default_rng(0)).votes
+    found = measured(votes)
+    assert abs(found.error_correlation) < 0.02
+    assert found.rho_others < 0.1
+    assert found.error_rows == 3000
+    copied = np.repeat(votes.codes[:, :4], 3, axis=1)
+    copies = Votes(copied, votes.classes, [f"c{at}" for at in range(12)], truth=votes.truth)
+    among = measured(copies)
+    assert among.error_correlation == pytest.approx((12 * 1 + 54 * found_mean(votes.codes[:, :4], votes.truth)) / 66)
+    assert among.n_eff < found.n_eff
+
+
+def measured(votes):
+    rng = np.random.default_rng(0)
+    return measure(votes, panel_health(votes, rng), rng)
+
+
+def test_rows_of_unknown_truth_do_not_count_among_errors(drawn):
+    truth = drawn.truth.astype(np.int32).copy()
+    truth[100:] = -1
+    found = measured(replace(drawn.votes, truth=truth))
+    assert found.error_rows == 100
+    assert found.error_correlation == pytest.approx(found_mean(drawn.votes.codes[:100], truth[:100]))
+
+
+def found_mean(codes, truth):
+    """The mean correlation of errors by NumPy."""
+    table = np.corrcoef((codes != truth[:, None]).T)
+    return table[np.triu_indices(len(table), 1)].mean()
+
+
+def test_without_truth_dependence_is_that_of_votes_and_no_errors_are_spoken_of(drawn):
+    made = compare(drawn.votes.without_truth(), ["mv", "ds"])
+    assert made.dependence.error_correlation is None
+    assert made.dependence == replace(compare(drawn.votes, ["mv"]).dependence, error_correlation=None, error_rows=0)
+    said = conclusion(made)
+    assert f"with a correlation of {made.dependence.rho_others:.2f}" in said
+    assert f"12 votes a row count like about {made.dependence.n_eff:.1f} independent ones." in said
+    assert "err " not in said
+    assert "go against" not in conclusion(replace(made, dependence=None))
+    assert "go against" not in conclusion(replace(made, dependence=Dependence(votes_per_row=12.0)))
+
+
+def test_the_conclusion_is_about_auto_where_it_ran(monkeypatch):
+    titled = replace(METHODS["mv"], name="auto", title="Automatic")
+    monkeypatch.setitem(METHODS, "auto", titled)
+    said = conclusion(staged({"auto": 0.9, "deem": 0.7, "ds": 0.97}))
+    assert said.startswith("Automatic is better than majority vote here: 90.0 % against 80.0 % right")
+    assert said.endswith("Dawid-Skene does better than Automatic: 97.0 %.")
 
 
 def test_without_truth_nothing_is_claimed():
@@ -413,6 +597,7 @@ def test_a_rival_that_is_surely_better_is_named():
     assert said.endswith("Dawid-Skene does better than DEEM: 95.0 %.")
     assert "does better" not in conclusion(staged({"deem": 0.9, "ds": 0.905}))
     assert "LA (two passes) does better than DEEM: 95.0 %." in conclusion(staged({"deem": 0.85, "la2": 0.95}))
+    assert "does better" not in conclusion(staged({"deem": 0.5, "ds": 0.6}))  # both are below the majority vote
 
 
 def test_without_deem_the_best_other_method_is_told():

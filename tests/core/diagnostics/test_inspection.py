@@ -14,6 +14,7 @@ from deem_core.control import Control, Stopped
 from deem_core.diagnostics.inspection import Inspection, inspect
 from deem_core.diagnostics.unanimity import overruled_rows
 from deem_core.training.health import share_ratio
+from deem_core.votes.describe import describe
 
 RNG = np.random.default_rng
 
@@ -35,7 +36,7 @@ def test_truth_serves_the_evaluation_and_nothing_else(layered, found):
 def test_the_evaluation_scores_labels_by_the_truth(layered, found):
     own = found.evaluation
     assert own.accuracy == pytest.approx(layered.model.score(layered.votes))
-    assert own.majority_accuracy == pytest.approx((layered.votes.majority_vote.codes == layered.votes.truth).mean())
+    assert own.majority_accuracy == pytest.approx(describe(layered.votes).majority_accuracy)
     assert own.ceiling >= own.accuracy
     assert own.dependence.given == "truth"
     assert own.temperature.n_rows == layered.votes.n_rows

@@ -33,6 +33,9 @@ def all_figures(votes, theme="light"):
         "shares": figures.agreement_histogram(rows, by="share", theme=theme),
         "coverage": figures.coverage_bars(votes.learner_coverage, votes.learners, n_rows=votes.n_rows, theme=theme),
         "accuracy": figures.accuracy_bars(votes.learners, accuracy, counts, 0.8, theme=theme),
+        "rules": figures.rule_bars(
+            votes.learners, [[WICKED]] * votes.n_learners, accuracy, accuracy / 2, accuracy / 4, theme=theme
+        ),
     }
 
 
@@ -153,6 +156,16 @@ class TestBars:
         figure = figures.coverage_bars(np.linspace(0, 1, 100), [f"m{j}" for j in range(100)])
         assert figure.data[0].y == tuple(f"m{j}" for j in range(40))
         assert "40 of 100" in figure.layout.yaxis.title.text
+
+    def test_the_parts_of_a_rule_add_up_to_its_coverage(self):
+        coverage, overlap, conflict = np.array([[0.2, 0.5, 0.0], [0.1, 0.5, 0.0], [0.1, 0.2, 0.0]])
+        polarity = [["spam"], ["ham", "spam"], []]
+        alone, agreeing, against = figures.rule_bars(["a", "b", "c"], polarity, coverage, overlap, conflict).data
+        assert alone.y == ("b", "a → spam", "c → nothing")
+        np.testing.assert_allclose(alone.x, [0, 0.1, 0])
+        np.testing.assert_allclose(agreeing.x, [0.3, 0, 0])
+        np.testing.assert_allclose(against.x, [0.2, 0.1, 0])
+        np.testing.assert_allclose(alone.x + agreeing.x + against.x, [0.5, 0.2, 0])
 
     def test_accuracy_has_its_interval_and_the_majority_vote_beside_it(self):
         figure = figures.accuracy_bars(["a", "silent", "b"], [0.5, np.nan, 1.0], [10, 0, 4], 0.75)

@@ -379,6 +379,13 @@ def test_correlation_is_signed_only_where_something_is_and_the_fused_label_stand
     assert figures.correlation_heatmap(-matrix, names).data[0].zmin == -1
 
 
+def test_correlation_of_learners_alone_has_nobody_in_bold():
+    figure = figures.correlation_heatmap(np.eye(3), ["ann", "bob", "eve"], fused="", what="mistakes")
+    assert list(figure.layout.xaxis.ticktext) == ["ann", "bob", "eve"]
+    assert figure.layout.xaxis.title.text == "learner"
+    assert "mistakes" in figure.data[0].colorbar.title.text
+
+
 def test_the_fused_label_is_named_among_a_hundred_learners_without_running_into_a_neighbour():
     names = [*(f"w{j}" for j in range(100)), "fused label"]
     figure = figures.correlation_heatmap(np.full((101, 101), 0.3), names, order=[*range(50), 100, *range(50, 100)])

@@ -8,9 +8,11 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from deem_core import simulation
+from deem_core import GroupedDawidSkene, simulation
 from deem_core.comparison import MethodScore, compare
+from deem_core.diagnostics import panel_health
 from deem_core.diagnostics.inspection import inspect
+from deem_core.diagnostics.rules import rule_table
 from deem_core.estimators.irbm import IRBM
 from deem_core.figures import Picture, pictures
 from deem_core.model.records import Record
@@ -48,7 +50,13 @@ def found(votes):
 
 
 @pytest.fixture(scope="module")
-def all_pictures(votes, found):
+def grouped():
+    votes = simulation.tree(400, rng=np.random.default_rng(3)).votes
+    return inspect(GroupedDawidSkene(random_state=0).fit(votes), votes, rng=np.random.default_rng(0))
+
+
+@pytest.fixture(scope="module")
+def all_pictures(votes, found, grouped):
     facts, classes = describe(votes), [str(label) for label in votes.classes]
     compared = compare(votes, methods=["mv", "ds"], random_state=0)
     one = replace(
@@ -58,11 +66,15 @@ def all_pictures(votes, found):
     methods = [MethodScore("fused", "Fused labels", 0.9, 0.9, (0.8, 0.95), (0.8, 0.95))]
     reason = found.review
     shares = np.full(len(classes), 1 / len(classes))
+    panel = panel_health(votes, np.random.default_rng(0))
     made = {
         "votes_per_class": pictures.votes_per_class(votes),
         "pair_agreement": pictures.pair_agreement(pair_agreement(votes), votes.learners),
         "row_agreement": pictures.row_agreement(row_agreement(votes)),
         "coverage": pictures.coverage(facts, votes.learners),
+        "rules": pictures.rules(rule_table(votes)),
+        "shared_mistakes": pictures.shared_mistakes(panel),
+        "class_coverage": pictures.class_coverage(panel),
         "learner_accuracy": pictures.learner_accuracy(facts, votes.learners, np.full(votes.n_learners, 9)),
         "shapes": pictures.shapes(),
         "sweep_energies": pictures.sweep_energies(swept, smoothing=SMOOTHING),
@@ -83,6 +95,9 @@ def all_pictures(votes, found):
             found.influence, classes[:1], found.influence.overall, found.influence.overall
         ),
         "influence_where_overruled": pictures.influence_where_overruled(found.influence, found.influence),
+        "group_tree": pictures.group_tree(grouped.groups),
+        "group_opinion": pictures.group_opinion(grouped.groups, 0),
+        "learner_in_group": pictures.learner_in_group(grouped.groups, 0),
         "influence_of_groups": pictures.influence_of_groups(found.influence),
         "experts": pictures.experts(found.influence, found.influence.experts()),
         "trust": pictures.trust(found, real=True),
@@ -119,6 +134,27 @@ def test_no_two_pictures_are_explained_by_the_same_words(all_pictures):
     assert len(captions) == len(set(captions))
     questions = [picture.question for picture in all_pictures.values()]
     assert len(questions) == len(set(questions))
+
+
+def test_a_tree_of_groups_names_everybody(grouped):
+    tree = grouped.groups
+    figure, alt = pictures.group_tree(tree).figure("light"), pictures.group_tree(tree).alt
+    drawn = " ".join(text for trace in figure.data for text in trace.text or ())
+    assert len(tree.members) == 3
+    for name in (*tree.names, *tree.learners):
+        assert name in drawn
+        assert name in alt
+    inside = pictures.group_tree(replace(tree, label_group=0)).figure("light")
+    assert any("label</b>, of group 1" in text for trace in inside.data for text in trace.text or ())
+    none = pictures.group_tree(replace(tree, members=(), opinions=tree.opinions[:0]))
+    assert "no groups" in none.alt
+    assert len(none.figure("dark").data) == len(tree.learners) + 2  # a line each, the learners, the label
+
+
+def test_groups_are_not_called_near_copies(grouped):
+    assert "near-copies" in pictures.influence_of_groups(grouped.voices).question
+    other = pictures.influence_of_groups(grouped.voices, near_copies=False)
+    assert "near-copies" not in (other.question + other.caption + other.alt).lower()
 
 
 def test_the_question_stands_above_a_picture_on_request():

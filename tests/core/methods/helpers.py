@@ -38,6 +38,9 @@ DEGENERATE = {
     "rows without votes": make_votes([[0, 1, 1], [-1, -1, -1], [0, 0, -1], [-1, -1, -1]], 2),
     "no votes at all": make_votes([[-1, -1, -1]], 3),
     "perfect disagreement": make_votes([[0, 1, 2], [1, 2, 0], [2, 0, 1]], 3),
+    "rules that know one class each": make_votes(
+        np.where(np.random.default_rng(0).random((60, 5)) < (0.3, 0.2, 0.3, 0.2, 0), (0, 1, 0, 1, 1), -1), 2
+    ),
 }
 
 

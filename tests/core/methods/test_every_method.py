@@ -11,7 +11,7 @@ from deem_core.control import Stopped, StopWhen
 from deem_core.methods import stacked_rbm
 from tests.core.methods.helpers import DEGENERATE, check_sound, make_votes, random_votes, soften
 
-BASELINES = [name for name in METHODS if name not in ("deem", "irbm_cd", "deem_soft")]
+BASELINES = [name for name in METHODS if name not in ("deem", "irbm_cd", "deem_soft", "rules")]  # rules refuse others
 DETERMINISTIC = [name for name in BASELINES if not METHODS[name].stochastic]
 each_method = pytest.mark.parametrize("name", BASELINES)
 
@@ -57,6 +57,19 @@ def test_degenerate_votes_are_fused_soundly_or_refused_with_a_sentence(name, cas
     made = run(name, votes)
     check_sound(made, votes)
     assert made.skills is None or (np.isnan(made.skills) == (votes.learner_coverage == 0)).all()
+
+
+@each_method
+def test_every_row_without_votes_is_answered_by_the_same_prior(name):
+    votes = DEGENERATE["rules that know one class each"]
+    if METHODS[name].soft or refuses(name, votes):
+        pytest.skip("takes no such votes")
+    made = run(name, votes)
+    silent = made.posterior[votes.votes_per_row == 0]
+    assert len(silent) > 10
+    assert (silent == silent[0]).all()
+    if made.pi is not None:
+        np.testing.assert_allclose(silent[0], made.pi)
 
 
 @each_method

@@ -28,10 +28,10 @@ def test_posteriors_are_vote_shares():
     np.testing.assert_allclose(made.posterior, [[1 / 3, 2 / 3, 0], [0, 0, 1], [1 / 3, 1 / 3, 1 / 3]])
 
 
-def test_ties_are_counted_in_a_note():
-    assert majority.aggregate(make_votes([[0, 1], [1, 1]], 2), RNG).notes == (
-        "Ties decided in 1 of 2 rows: the first class won there.",
-    )
+def test_ties_are_said_to_be_a_draw_decided_by_class_order():
+    (note,) = majority.aggregate(make_votes([[0, 1], [1, 1], [0, 1]], 2), RNG).notes
+    assert note.startswith("2 rows are a draw between classes with equally many votes, decided by class order")
+    assert majority.aggregate(make_votes([[0, 0], [1, 1]], 2), RNG).notes == ()
 
 
 def test_blocks_do_not_change_the_shares(monkeypatch):

@@ -103,7 +103,7 @@ def test_truth_is_marked_as_evaluation_only(page, bare):
 
 
 def test_the_page_takes_all_that_it_needs_from_the_package(page):
-    assert page.sections() == list(SECTIONS_OF_PAGE)
+    assert page.sections() == [name for name in SECTIONS_OF_PAGE if name != "groups"]
     folder = resources.files("deem_core.reporting") / "templates"
     assert {path.name for path in folder.iterdir()} == {"report.html.j2", "report.css", "report.js"}
     pattern = re.search(r'"deem_core.reporting" = \["(.+)"\]', (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -167,6 +167,8 @@ def marked_page(full) -> tuple[str, Page]:
     names = ("learner", "class_name")
     told["importance"]["experts"] = [{name: f"{MARKS}importance.experts.0.{name};" for name in names} | {"ratio": 2.0}]
     told["restarts"][0]["reason"] = f"{MARKS}restarts.0.reason;"
+    change = {name: f"{MARKS}labels.largest_changes.0.{name};" for name in ("majority", "fused")}
+    told["labels"]["largest_changes"] = [change | {"rows": 1}]
     told["repeat"]["hint"] = f"{MARKS}repeat.hint;"
     told["not_computed"] = {"limits": {name: f"{MARKS}not_computed.limits.{name};" for name in ("why", "command")}}
     shown, lacking = told["limits"], told.pop("not_computed")

@@ -121,6 +121,7 @@ def test_the_queue_of_a_device_is_found_without_torch(monkeypatch):
     assert device_of("train", {"device": "cuda:0"}) == "cuda"
     assert device_of("train", {"device": "cuda:1"}) == "cuda:1"
     assert device_of("train", {"method": "irbm", "device": "cuda"}) == device_of("apply", {}) == "cpu"
+    assert device_of("train", {"method": "gds"}) == "cpu"
 
 
 def test_the_lock_keeps_others_out(workspace):

@@ -15,8 +15,11 @@ import psutil
 import pyarrow.parquet as pq
 import pytest
 
-from deem_core import DEEM
+from deem_core import DEEM, Answer, describe
+from deem_core.answers import StoredAnswer
 from deem_core.errors import InputError
+from deem_core.files.plain import to_plain
+from deem_core.methods import registry
 from deem_core.runs import Run, State, Workspace, worker
 from deem_core.runs.process import Worker
 from deem_core.runs.run import DIED, worker_of
@@ -57,11 +60,13 @@ def test_a_train_run_leaves_model_result_and_summary(workspace):
     assert table.column_names[6:] == ["restarts_agreeing", "p_0", "p_1", "p_2"]
     assert table["fused"].to_pylist() == expected.argmax(axis=1).tolist()
     np.testing.assert_allclose(table["p_1"].to_numpy(), expected[:, 1], rtol=1e-6)
-    assert table["majority"].to_pylist() == votes.majority_vote.codes.tolist()
+    majority = Answer(votes, expected).majority
+    assert table["majority"].to_pylist() == majority.tolist()
     summary = run.summary()
     assert (summary["method"], summary["n_rows"], summary["n_classes"]) == ("deem", 400, 3)
-    assert summary["evaluation"]["majority_vote_accuracy"] == (votes.majority_vote.codes == votes.truth).mean()
-    assert summary["changed"] == (expected.argmax(axis=1) != votes.majority_vote.codes).sum()
+    assert summary["evaluation"]["majority_vote_accuracy"] == describe(votes).majority_accuracy
+    assert summary["changed"] == (expected.argmax(axis=1) != majority).sum()
+    assert summary["alarms"] == to_plain(Answer(votes, expected).alarms)
     told = [line for line in run.progress()[0] if line["type"] == "record"]
     for training in range(2 if summary["hedged"] else 1):  # one restart each
         own = [line for line in told if line["training"] == training]
@@ -101,6 +106,25 @@ def test_a_comparison_leaves_the_labels_and_scores_of_every_method(workspace):
     results = [line["result"] for line in run.progress()[0] if line["type"] == "method" and line["result"]]
     assert [result["name"] for result in results] == ["mv", "ds"]
     assert all(result["accuracy"] is None for result in results)  # scores come when all labels exist
+    assert run.keeps_labels()
+    assert run.labels("mean_prob") is run.labels("../ds") is None
+    stored = StoredAnswer(run.labels("ds"), votes.n_classes)
+    assert stored.codes.tolist() == table["ds"].to_pylist()
+    expected = registry.aggregate("ds", votes, np.random.default_rng(0)).posterior
+    np.testing.assert_array_equal(stored.answer(votes).posterior, expected)
+
+
+@pytest.mark.parametrize("limit", ["deem_core.runs.kinds.MOST_CELLS", "deem_core.runs.kinds.MAX_PROBABILITIES"])
+def test_beyond_a_size_a_comparison_keeps_labels_and_confidence_alone(workspace, monkeypatch, limit):
+    monkeypatch.setattr(limit, 1)
+    run = workspace.new_run("compare", ensemble(workspace), {"device": "cpu", "methods": ["mv", "ds"], "seeds": 1})
+    assert worked_on(workspace, run).state == "done", run.state().reason
+    votes = workspace.read_inputs(run.spec["inputs"]).votes
+    answer = StoredAnswer(run.labels("ds"), votes.n_classes).answer(votes)
+    expected = registry.aggregate("ds", votes, np.random.default_rng(0))
+    assert not answer.probabilities_known
+    assert answer.codes.tolist() == expected.codes.tolist()
+    np.testing.assert_allclose(answer.confidence, expected.posterior.max(axis=1), atol=1e-6)
 
 
 def test_a_killed_training_goes_on_from_its_checkpoint_to_the_same_result(workspace, monkeypatch):

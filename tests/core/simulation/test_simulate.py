@@ -60,6 +60,7 @@ ENSEMBLES = {
     ),
     "families": lambda: simulation.families(N, rng=rng()),
     "crowd": lambda: simulation.crowd(N, rng=rng(), n_workers=12),
+    "rules": lambda: simulation.rules(N, rng=rng(), n_classes=3),
     "copies": lambda: simulation.copies_with_noise(simulation.families(N, rng=rng()), 2, rng=rng(1), noise=0.3),
     "experts": lambda: simulation.with_experts(
         simulation.families(N, rng=rng()), {"family2": [4, 7], 0: [1]}, rng=rng(1)
@@ -137,6 +138,20 @@ def test_every_task_of_a_crowd_gets_its_votes_and_some_workers_guess():
     assert guessers.sum() == 4
     assert made.votes.learner_coverage.max() > 3 * made.votes.learner_coverage.min()
     assert made.votes.learners[0] == "worker_01"
+
+
+def test_rules_know_one_class_each_and_fire_as_their_precision_says():
+    made = simulation.rules(N, rng=rng(), n_rules=4, n_classes=2, precision=(0.9, 0.9), reach=(0.5, 0.5))
+    votes = made.votes
+    assert votes.learners == ("rule_1", "rule_2", "rule_3", "rule_4")
+    assert votes.constant_learners == votes.learners
+    assert votes.class_counts.argmax(axis=1).tolist() == [0, 1, 0, 1]
+    np.testing.assert_allclose(votes.learner_coverage, 0.25, atol=0.01)
+    for j in range(4):
+        cast = votes.codes[:, j] >= 0
+        assert (votes.codes[cast, j] == made.truth[cast]).mean() == pytest.approx(0.9, abs=0.01)
+    silent = (1 - 0.45) ** 2 * (1 - 0.05) ** 2  # two rules of the row's class and two of the other
+    assert (votes.votes_per_row == 0).mean() == pytest.approx(silent, abs=0.01)
 
 
 def test_one_row_and_one_learner_are_enough():
@@ -256,7 +271,10 @@ def test_relabel_changes_names_only():
 
 @pytest.mark.parametrize(
     ("name", "learners", "classes"),
-    [("condind", 15, 3), ("tree", 12, 3), ("ampdata", 6, 5), ("copies", 15, 10), ("experts", 15, 10), ("crowd", 40, 4)],
+    [
+        *(("condind", 15, 3), ("tree", 12, 3), ("ampdata", 6, 5), ("copies", 15, 10), ("experts", 15, 10)),
+        *(("crowd", 40, 4), ("rules", 8, 2)),
+    ],
 )
 def test_every_name_has_the_numbers_of_the_paper_and_repeats_by_seed(name, learners, classes):
     made = simulation.make(name, 500, 11)
@@ -268,7 +286,10 @@ def test_every_name_has_the_numbers_of_the_paper_and_repeats_by_seed(name, learn
 
 @pytest.mark.parametrize(
     ("name", "learners", "classes"),
-    [("condind", 4, 2), ("tree", 3, 5), ("ampdata", 2, 3), ("copies", 6, 2), ("experts", 3, 8), ("crowd", 5, 2)],
+    [
+        *(("condind", 4, 2), ("tree", 3, 5), ("ampdata", 2, 3), ("copies", 6, 2), ("experts", 3, 8)),
+        *(("crowd", 5, 2), ("rules", 3, 3)),
+    ],
 )
 def test_every_name_takes_other_numbers(name, learners, classes):
     made = simulation.make(name, 20, 0, learners, classes)
@@ -346,7 +367,7 @@ REFUSALS = {
         base_of(), ["a", "b", "c", "NA"]
     ),
     "The labels a, 1, 1.0, b are not all different.": lambda: simulation.relabel(base_of(), ["a", "1", "1.0", "b"]),
-    "There is no ensemble 'moons'; choose one of condind, tree, ampdata, copies, experts, crowd.": lambda: (
+    "There is no ensemble 'moons'; choose one of condind, tree, ampdata, copies, experts, crowd, rules.": lambda: (
         simulation.make("moons", 9, 0)
     ),
     "The number of rows is 200,000,000; it must be at most 100,000,000.": lambda: simulation.simulate(
@@ -380,6 +401,9 @@ REFUSALS = {
     ),
     "The crowd ensemble has 5 votes per task, so it needs at least 5 learners; 4 were asked for.": (
         lambda: simulation.make("crowd", 9, 0, 4)
+    ),
+    "In the rules ensemble every class has a rule, so it needs at least 3 learners; 2 were asked for.": (
+        lambda: simulation.make("rules", 9, 0, 2, 3)
     ),
     "An ensemble needs the true class of every row.": lambda: replace(
         base_of(), votes=Votes.from_labels([[0, 1, 2], [3, 0, 1]])

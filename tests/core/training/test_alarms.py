@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deem_core.model.records import Record
-from deem_core.training.alarms import LOW_ACCEPTANCE, LOW_MOVED, MANY_OVERRULED, alarms
+from deem_core.training.alarms import LOW_ACCEPTANCE, LOW_MOVED, alarms
 from deem_core.training.health import Restart
 
 SETTINGS = {"learning_rate": 0.5, "restarts": 5, "step_size": 0.2}
@@ -48,7 +48,7 @@ def kinds(found) -> list[str]:
 
 
 def test_a_healthy_training_raises_no_alarm():
-    assert alarms(history(), SETTINGS, [restart()] * 2, overruled=1, unanimous=1000) == []
+    assert alarms(history(), SETTINGS, [restart()] * 2) == []
 
 
 def test_nothing_is_said_before_there_are_records():
@@ -88,14 +88,6 @@ def test_a_sampler_that_stands_still_is_an_alarm_with_another_step(acceptance, m
     (found,) = alarms(history(acceptance=acceptance, moved=moved), SETTINGS, [restart()] * 2)
     assert found.kind == "sampler"
     assert list(found.remedies.values()) == [{"step_size": step}]
-
-
-def test_many_overruled_unanimous_rows_are_an_alarm():
-    few = int(1000 * MANY_OVERRULED)
-    assert alarms(history(), SETTINGS, [restart()] * 2, overruled=few, unanimous=1000) == []
-    (found,) = alarms(history(), SETTINGS, [restart()] * 2, overruled=few + 1, unanimous=1000)
-    assert found.kind == "overruled"
-    assert f"{few + 1}" in found.sentence
 
 
 def test_a_far_too_large_rate_is_not_just_halved():

@@ -55,7 +55,8 @@ def test_without_truth_there_is_nothing_to_evaluate():
 def test_accuracy_is_over_known_truth_and_a_row_without_votes_is_wrong():
     facts = describe(votes_with(["a", "a", "b", "c", None, "b"]))
     assert facts.n_truth == 5
-    assert facts.majority_accuracy == pytest.approx(2 / 5)
+    assert facts.majority_accuracy == pytest.approx((2 + 1 / 2) / 5)  # the third row is a draw with the truth in it
+    assert facts.majority_first_class_accuracy == pytest.approx(2 / 5)
     np.testing.assert_allclose(facts.learner_accuracy, [2 / 4, 3 / 4, 1 / 2, np.nan])
 
 
@@ -69,7 +70,7 @@ def test_labels_that_only_the_truth_knows_count_as_known_and_wrong():
 
 def test_the_truth_changes_nothing_but_the_evaluation():
     without, with_truth = describe(votes_with()).to_dict(), describe(votes_with(["a"] * 6)).to_dict()
-    evaluation = {"n_truth", "majority_accuracy", "learner_accuracy"}
+    evaluation = {"n_truth", "majority_accuracy", "majority_first_class_accuracy", "learner_accuracy"}
     np.testing.assert_equal(
         {name: value for name, value in with_truth.items() if name not in evaluation},
         {name: value for name, value in without.items() if name not in evaluation},
@@ -91,7 +92,8 @@ def test_soft_votes_are_described_by_their_most_probable_classes():
     assert facts.n_votes == 3
     assert facts.n_tied == 1
     assert facts.class_votes.tolist() == [1, 2]
-    assert facts.majority_accuracy == 1
+    assert facts.majority_accuracy == 0.75
+    assert facts.majority_first_class_accuracy == 1
     assert facts.learner_accuracy.tolist() == [1, 0]
 
 

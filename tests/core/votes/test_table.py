@@ -1,3 +1,5 @@
+from unittest import mock
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -6,8 +8,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from deem_core import InputError, Votes
+from deem_core.votes import majority
 from deem_core.votes.arrays import one_hot
-from deem_core.votes.majority import majority_vote
+from deem_core.votes.majority import break_ties, fair_hits, majority_vote
 
 
 def votes(codes, n_classes=3, **fields):
@@ -294,6 +297,24 @@ class TestFacts:
         assert (result.codes == np.where(best > 0, counts.argmax(axis=1), -1)).all()
         assert (result.support == best).all()
         assert (result.tied == ((counts == best[:, None]).sum(axis=1) > 1) & (best > 0)).all()
+
+    @given(
+        hnp.arrays(np.int64, hnp.array_shapes(min_dims=2, max_dims=2, max_side=8), elements=st.integers(-1, 4)),
+        st.integers(0, 2**31),
+        st.sampled_from([1, 3, 1 << 20]),
+    )
+    def test_ties_are_broken_and_drawn_among_the_tied_classes(self, codes, seed, block):
+        rng = np.random.default_rng(seed)
+        posterior, truth = rng.integers(4, size=(len(codes), 5)) / 4, rng.integers(-1, 6, size=len(codes))
+        counts = np.stack([(codes == k).sum(axis=1) for k in range(5)], axis=1)
+        leads = (counts == counts.max(axis=1, keepdims=True)) & (counts > 0)
+        result = majority_vote(codes)
+        with mock.patch.object(majority, "_BLOCK", block):
+            broken, hits = break_ties(codes, result, posterior), fair_hits(codes, result, truth)
+        expected = np.where(leads, posterior, -1.0).argmax(axis=1)
+        assert (broken == np.where(leads.any(axis=1), expected, -1)).all()
+        inside = (truth >= 0) & (truth < 5) & leads[np.arange(len(codes)), np.clip(truth, 0, 4)]
+        np.testing.assert_allclose(hits, inside / np.maximum(leads.sum(axis=1), 1))
 
     def test_unanimous_needs_two_votes(self):
         assert votes([[1, 1], [1, -1], [-1, -1], [0, 1]]).unanimous.tolist() == [True, False, False, False]

@@ -10,8 +10,10 @@ import pytest
 
 from deem_core.answers.export import fused_table
 from deem_core.errors import InputError
+from deem_core.methods import registry
 from studio.export import results
-from tests.studio.labelling import POSTERIOR, finished
+from tests.in_process import done
+from tests.studio.labelling import POSTERIOR, WIDE, finished
 
 
 def cells(data: bytes) -> pd.DataFrame:
@@ -95,3 +97,24 @@ def test_posteriors_of_a_run_are_exact(found):
     voted = [0, 1, 3]
     assert np.array_equal(found.answer.posterior[voted], POSTERIOR[voted])
     assert found.answer.posterior[2].tolist() == [0.5, 0.5]
+
+
+def test_labels_of_a_method_are_named_after_file_and_method_and_safe_for_spreadsheets(workspace):
+    dataset = workspace.add_dataset("votes.csv.gz", gzip.compress(WIDE.encode()))
+    run = done(workspace, "compare", dataset, {"methods": ["mv", "ds"], "random_state": 0})
+    votes = workspace.read(dataset).votes
+    by_method = {name: results.labelled(run, name) for name in ("mv", "ds")}
+    assert results.fused_name(by_method["ds"], ".parquet") == "votes_fused_ds.parquet"
+    assert by_method["ds"].key != by_method["mv"].key
+    for name, made in by_method.items():
+        table = cells(results.fused_bytes(made, ".csv", {}))
+        codes = registry.aggregate(name, votes, np.random.default_rng(0)).codes
+        assert table["fused_label"].tolist() == [[*votes.classes, ""][code] for code in codes]
+        assert table["x"][0] == "'=1+1"
+        assert table["id"].tolist() == ["007", "1e3", "", "'@x"]
+    columns = list(cells(results.fused_bytes(by_method["mv"], ".csv", {})))
+    assert columns[6:] == [
+        *("fused_label", "confidence", "p_cat", "p_dog", "majority_vote", "agreement", "entropy", "needs_review")
+    ]
+    with pytest.raises(InputError, match="no labels of onecoin"):
+        results.labelled(run, "onecoin")

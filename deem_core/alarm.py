@@ -1,0 +1,67 @@
+"""Alarm: a reason to look closer before labels are trusted.
+
+Every room that finds one speaks of it in the same words: trainings (`training.alarms`), labels and files
+(`answers.alarms`), and methods that doubt their own answer (`methods.contract.Aggregate.alarms`). Pages, reports and
+JSON show all of them alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Kind = Literal[
+    "collapse",
+    "instability",
+    "sampler",
+    "dead class",
+    "far from the votes",
+    "capture",
+    "overturned",
+    "overruled",
+    "one-class rules",
+    "camps",
+    "little to gain",
+    "silent rows",
+    "unsettled",
+    "misfit",
+]
+"""What an alarm is about.
+
+Of a training: ``collapse`` and ``instability`` of its restarts, its ``sampler``. Of labels: a ``dead class``, labels
+``far from the votes``, ``capture`` by a part of the learners, clear majorities ``overturned``, unanimous ones
+``overruled``. Of the file: ``one-class rules``, ``camps``, ``little to gain``, ``silent rows``. Of a method: an answer
+that the votes left ``unsettled``, a model that is a ``misfit`` to the votes.
+"""
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """Something to look at before labels are trusted.
+
+    Attributes
+    ----------
+    kind : str
+        See `Kind`.
+    title, sentence, advice : str
+        In short, what was seen, what to do.
+    remedies : dict
+        Words for a button → settings of a training that differ from those of the run.
+    """
+
+    kind: Kind
+    title: str
+    sentence: str
+    advice: str
+    remedies: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """What was seen and what to do."""
+        return f"{self.sentence} {self.advice}".strip()
+
+
+def with_alarms(notes: Iterable[str], alarms: Iterable[Alarm]) -> list[str]:
+    """Return the ``warnings`` of JSON outputs: notes, then alarms, nothing twice."""
+    return list(dict.fromkeys([*notes, *(alarm.sentence for alarm in alarms)]))

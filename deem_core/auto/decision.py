@@ -1,0 +1,209 @@
+"""Decision: who answers for these votes, and why.
+
+No method is best everywhere, and the truth that would tell is not there. What can be seen without it is whether a model
+explains the votes. So, in this order:
+
+1. Fewer than three learners: the majority vote. Nobody can tell who is right.
+2. Rules that know one class each cast most of the votes: the model for rules.
+3. Two camps that balance each other: the majority vote, and the advice to label some rows.
+4. The grouped model explains the votes (`groups.grouping`): it answers.
+5. A crowd or a large panel that no model explains: the safe vote.
+6. Any other ensemble: the majority vote, its ties broken by Dawid-Skene.
+
+The steps are functions of the votes alone, limits are counts and never seconds, and every answer says which step it
+came from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from deem_core.control import NO_CONTROL, Control
+from deem_core.groups.grouping import Grouping, explain
+from deem_core.groups.panel import PanelHealth, panel_health
+from deem_core.methods import dawid_skene, grouped_dawid_skene, majority, one_class_rules, safe_vote
+from deem_core.methods.contract import Aggregate
+from deem_core.votes import Votes
+from deem_core.votes.recode import MIN_LEARNERS
+
+Branch = Literal["few", "rules", "camps", "fit", "crowd", "dense"]
+"""The step at which an answer was found."""
+
+CROWD_COVERAGE = 0.95
+"""Share of the votes cast below which a file counts as a crowd."""
+PANEL_LEARNERS = 20
+"""Learners from which a file counts as a panel, however complete."""
+TIE_WEIGHT = 1e-6
+"""Weight of Dawid-Skene beside vote shares: enough to break ties, too little for anything else."""
+TIE_CELLS = 50_000_000
+"""Cells of its confusion matrices, at most: 400 MB."""
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """An answer, who gave it, and why.
+
+    Attributes
+    ----------
+    branch : Branch
+    answered_by : str
+        Name of the method in the registry.
+    aggregate : Aggregate
+        Its notes are ``sentences`` and those of the method.
+    sentences : tuple of str
+        Who answered and why; what it could not settle, and what to do.
+    health : PanelHealth
+    grouping : Grouping, optional
+        None where the grouped model was not asked.
+    """
+
+    branch: Branch
+    answered_by: str
+    aggregate: Aggregate
+    sentences: tuple[str, ...]
+    health: PanelHealth
+    grouping: Grouping | None = None
+
+    @property
+    def open_to_deem(self) -> bool:
+        """Whether DEEM is worth a try beside it: no model explains these votes."""
+        return self.branch in ("crowd", "dense")
+
+
+def decide(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Decision:
+    """Ask the votes who should answer, and let it answer.
+
+    Parameters
+    ----------
+    votes : Votes
+        Their truth is not read. Of probabilities the most probable classes are used.
+    rng : Generator
+    control : Control
+        Asked between steps, and told which one is under way.
+
+    Raises
+    ------
+    Stopped
+        If ``control`` says so.
+    """
+    votes = votes.without_truth()
+    control.tell("Looking at the panel", 0.0)
+    health = panel_health(votes, rng)
+    if votes.n_learners < MIN_LEARNERS:
+        return _by_majority(votes, rng, health)
+    if health.one_class.made_of_rules:
+        return _by_rules(votes, health)
+    if health.camps.split:
+        return _between_camps(votes, rng, health)
+    control.tell("Looking for groups of learners", 0.1)
+    grouping = explain(votes, rng, control=control)
+    if grouping.fits and grouping.model is not None:
+        return _by_groups(votes, health, grouping)
+    control.tell("Fusing the votes", 0.6)
+    if is_crowd(votes):
+        return _by_safe_vote(votes, rng, health, grouping, control)
+    return _unexplained(votes, rng, health, grouping, control)
+
+
+def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:
+    """Fuse votes by whoever should answer: the default method of the registry."""
+    return decide(votes, rng, control=control).aggregate
+
+
+def is_crowd(votes: Votes) -> bool:
+    """Return whether votes are missing or learners are many."""
+    return votes.coverage < CROWD_COVERAGE or votes.n_learners >= PANEL_LEARNERS
+
+
+# ---------------------------------------------------------------------- the steps
+
+
+def _by_majority(votes: Votes, rng: np.random.Generator, health: PanelHealth) -> Decision:
+    why = "Answered by the majority vote: with fewer than three learners nobody can tell from the votes who is right."
+    return _decision("few", "mv", majority.aggregate(votes, rng), health, why)
+
+
+def _by_rules(votes: Votes, health: PanelHealth) -> Decision:
+    why = (
+        "Answered by the model for rules, because most votes come from learners that know one class each: how right "
+        "they are cannot be learned from such votes, so all rules count alike and rare classes weigh more."
+    )
+    return _decision("rules", "rules", one_class_rules.fuse_rules(votes), health, why, _gold("find the weak rules"))
+
+
+def _between_camps(votes: Votes, rng: np.random.Generator, health: PanelHealth) -> Decision:
+    why = (
+        f"Answered by the majority vote, because the learners form two camps of {len(health.camps.first)} and "
+        f"{len(health.camps.second)}, each consistent in itself: which is right cannot be seen from the votes."
+    )
+    return _decision("camps", "mv", majority.aggregate(votes, rng), health, why, _gold("decide between them"))
+
+
+def _by_groups(votes: Votes, health: PanelHealth, grouping: Grouping) -> Decision:
+    groups = f"{len(grouping.groups)} groups" if len(grouping.groups) > 1 else "1 group"
+    model = f"Dawid-Skene with {groups} of learners that err together" if grouping.groups else "Dawid-Skene"
+    why = f"Answered by {model}, because {_lower(grouping.reason)} {health.effective.sentence}"
+    answer = grouped_dawid_skene.answer(votes, grouping)
+    return _decision("fit", "gds", answer, health, why, grouping.doubt, grouping=grouping)
+
+
+def _by_safe_vote(
+    votes: Votes, rng: np.random.Generator, health: PanelHealth, grouping: Grouping, control: Control
+) -> Decision:
+    why = (
+        "Answered by the safe vote (majority vote, Dawid-Skene, one-coin and EBCC vote row by row, and none may "
+        f"overturn clear majorities alone), because no model could be shown to explain these votes. {grouping.reason}"
+    )
+    answer = safe_vote.aggregate(votes, rng, control=control)
+    return _decision("crowd", "safe", answer, health, why, _gold("show what else would gain"), grouping=grouping)
+
+
+def _unexplained(
+    votes: Votes, rng: np.random.Generator, health: PanelHealth, grouping: Grouping, control: Control
+) -> Decision:
+    why = (
+        "Answered by the majority vote, because no model could be shown to explain these votes and so nothing is "
+        f"reliably better. {grouping.reason}"
+    )
+    answer = _with_ties_broken(votes, majority.aggregate(votes, rng), rng, control)
+    advice = "Train DEEM beside it to see where it differs; a few known labels would decide."
+    return _decision("dense", "mv", answer, health, why, advice, grouping=grouping)
+
+
+def _with_ties_broken(votes: Votes, answer: Aggregate, rng: np.random.Generator, control: Control) -> Aggregate:
+    """Return the majority vote with Dawid-Skene's choice among tied classes.
+
+    Even where it does not fit, it breaks ties better than chance: by 0.4 points of accuracy on average, over cuts of
+    real ensembles.
+    """
+    tied = votes.majority_vote.n_tied
+    if not tied or votes.n_learners * votes.n_classes**2 > TIE_CELLS:
+        return answer
+    model = dawid_skene.aggregate(votes, rng, control=control)
+    shares = answer.posterior + TIE_WEIGHT * model.posterior
+    note = f"Ties in {tied:,} of {votes.n_rows:,} rows were broken by Dawid-Skene."
+    return replace(answer, posterior=shares / shares.sum(axis=1, keepdims=True), notes=(note, *answer.notes[1:]))
+
+
+# ---------------------------------------------------------------------- words
+
+
+def _decision(
+    branch: Branch, answered_by: str, answer: Aggregate, health: PanelHealth, *said: str, **more: Grouping
+) -> Decision:
+    """Return the decision with its sentences before those of the method, nothing twice."""
+    told = tuple(text for text in said if text)
+    own = tuple(note for note in answer.notes if all(note not in text for text in told))
+    noted = replace(answer, notes=(*told, *own), answered_by=answered_by)
+    return Decision(branch, answered_by, noted, told, health, **more)
+
+
+def _gold(purpose: str) -> str:
+    return f"About 20 known labels would {purpose}."
+
+
+def _lower(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]

@@ -1,0 +1,93 @@
+"""One-class learners: rules that know one class and abstain elsewhere."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from deem_core.text import count, percent
+from deem_core.votes import Votes
+
+SAME_CLASS = 0.995
+"""Share of its votes that a one-class learner gives to its class."""
+CHANCE = 0.001
+"""A learner of few votes is one-class only if they would all be for that class with less than this probability."""
+RULES_SHARE = 0.5
+"""Share of the votes from one-class learners from which a file is made of rules."""
+
+
+@dataclass(frozen=True)
+class OneClassLearner:
+    """A learner that votes for one class only.
+
+    Attributes
+    ----------
+    learner, label : str
+        Its name and its class.
+    code : int
+        Class index.
+    n_votes : int
+        Votes that it casts.
+    """
+
+    learner: str
+    label: str
+    code: int
+    n_votes: int
+
+
+@dataclass(frozen=True)
+class OneClass:
+    """One-class learners of a table of votes.
+
+    Attributes
+    ----------
+    learners : tuple of OneClassLearner
+    n_learners : int
+        All learners.
+    vote_share : float
+        Share of all votes that the one-class learners cast.
+    """
+
+    learners: tuple[OneClassLearner, ...]
+    n_learners: int
+    vote_share: float
+
+    @property
+    def made_of_rules(self) -> bool:
+        """Whether they cast at least half of the votes."""
+        return self.vote_share >= RULES_SHARE
+
+    @property
+    def sentence(self) -> str:
+        """The finding in words."""
+        if not self.learners:
+            return "No learner votes for one class only."
+        who = f"{len(self.learners):,} of {count(self.n_learners, 'learner')}"
+        votes = "votes" if len(self.learners) == 1 else "vote"
+        found = f"{who} {votes} for one class only and cast {percent(self.vote_share, 0, careful=True)} of the votes"
+        if not self.made_of_rules:
+            return f"{found}."
+        return f"{found}: these are rules. Who is right cannot be learned from such votes; use the method for rules."
+
+
+def one_class_learners(votes: Votes) -> OneClass:
+    """Return the learners that vote for one class only.
+
+    Learner j with n_j votes is one-class if at least 99.5 % of them are for one class c and chance does not explain
+    it: n_j · log(share of c among all votes) < log 0.001.
+    """
+    counts = votes.class_counts  # (d, K)
+    cast = counts.sum(axis=1)
+    total = int(cast.sum())
+    shares = counts.sum(axis=0) / max(total, 1)
+    favourite = counts.argmax(axis=1)
+    found = []
+    for j in np.flatnonzero(cast).tolist():
+        c, n = int(favourite[j]), int(cast[j])
+        if counts[j, c] >= SAME_CLASS * n and n * math.log(shares[c]) < math.log(CHANCE):
+            found.append(OneClassLearner(votes.learners[j], str(votes.classes[c]), c, n))
+    own = sum(rule.n_votes for rule in found)
+    return OneClass(tuple(found), votes.n_learners, own / max(total, 1))

@@ -1,0 +1,88 @@
+"""Rules that know one class each: equal precision, rare classes weigh more.
+
+A rule votes for its class c or not at all. Where it speaks it is right with the same probability p = 0.8 as every other
+rule, and what it says is judged by how common the class is among all votes, pi:
+
+    score of its class: log(p / pi_c),    of each other class: log((1 − p) / (1 − pi_c)),    plus log pi once
+
+in one pass. Only ties and near-ties differ from the majority vote; they go to the class that rules name rarely. No
+precision is learned: with one class a rule, agreement says how common a class is, not who is right, and EM on such
+votes gives every row to one class. Silence is no evidence either. A learner that knows several classes counts as a rule
+for each vote it casts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deem_core.alarm import Kind
+from deem_core.control import NO_CONTROL, Control
+from deem_core.errors import InputError
+from deem_core.groups.one_class import RULES_SHARE, one_class_learners
+from deem_core.methods.contract import Aggregate, fill_silent_rows, silence_notes
+from deem_core.text import percent
+from deem_core.typing import Floats
+from deem_core.votes import Votes
+from deem_core.votes.arrays import chunks, normalise_logs
+from deem_core.votes.majority import vote_shares
+
+PRECISION = 0.8
+"""How often a rule is right where it speaks; from 0.6 to 0.9 it changes accuracy by a point at most."""
+_BLOCK = 1 << 20  # (row, class) cells handled at once
+
+
+def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:
+    """Fuse rules that know one class each.
+
+    ``rng`` and ``control`` are not used: there is one pass.
+
+    Raises
+    ------
+    InputError
+        If one-class learners cast less than half of the votes.
+    """
+    rules = one_class_learners(votes)
+    if not rules.made_of_rules:
+        raise InputError(
+            f"These votes are not made of rules: learners that know one class only cast "
+            f"{percent(rules.vote_share, 0)} of them, and this method needs {percent(RULES_SHARE, 0)}. "
+            "Try safe or ds."
+        )
+    return fuse_rules(votes)
+
+
+def fuse_rules(votes: Votes, *, precision: float = PRECISION) -> Aggregate:
+    """Return the answer of the model whatever the votes are.
+
+    Parameters
+    ----------
+    votes : Votes
+        With at least one vote.
+    precision : float
+        p, strictly between 0 and 1.
+    """
+    voted = votes.votes_per_row > 0
+    pi = mean_vote_shares(votes)
+    posterior = np.empty((votes.n_rows, votes.n_classes))
+    with np.errstate(divide="ignore"):  # a class without votes scores −inf and gets no row
+        log_pi = np.log(pi)
+        # Where one class has all votes nothing speaks for another.
+        against = np.where(pi < 1, np.log((1 - precision) / np.maximum(1 - pi, 1e-300)), 0.0)
+        for_class = np.log(precision / pi) - against
+    for rows in chunks(votes.n_rows, _BLOCK // votes.n_classes):
+        counts = vote_shares(votes.codes[rows], votes.n_classes) * votes.votes_per_row[rows, None]  # (b, K)
+        with np.errstate(invalid="ignore"):
+            scores = np.where(counts > 0, counts * for_class, 0.0) + (counts @ against)[:, None] + log_pi
+        normalise_logs(scores)
+        posterior[rows] = scores
+    fill_silent_rows(posterior, voted, pi)
+    handles: tuple[Kind, ...] = ("one-class rules",)
+    return Aggregate(posterior=posterior, voted=voted, pi=pi, notes=silence_notes(voted), handles=handles)
+
+
+def mean_vote_shares(votes: Votes) -> Floats:
+    """Return the mean over the voted rows of their vote shares, (K,)."""
+    total = np.zeros(votes.n_classes)
+    for rows in chunks(votes.n_rows, _BLOCK // votes.n_classes):
+        total += vote_shares(votes.codes[rows], votes.n_classes).sum(axis=0)
+    return total / max(int((votes.votes_per_row > 0).sum()), 1)

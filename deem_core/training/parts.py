@@ -1,0 +1,142 @@
+"""Parts of a trained answer: kept restarts and how to ask them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from deem_core.model.energy import (
+    Model,
+    label_logits,
+    layer_outputs,
+    log_normalisers,
+    marginal_posterior,
+    posterior,
+    to_dawid_skene,
+)
+from deem_core.training.near_copies import Reduction
+from deem_core.typing import Codes, Floats, Integers
+from deem_core.votes.alignment import apply_map
+from deem_core.votes.arrays import NO_VOTE, chunks
+
+_CHUNK_CELLS = 1 << 23  # (row, unit) cells of a layer held at once
+
+
+@dataclass(frozen=True)
+class Part:
+    """Kept restarts of one training and how to ask them.
+
+    Attributes
+    ----------
+    reduction : Reduction
+        From the learners of the file to those of the model.
+    model : Model
+        R' kept restarts side by side.
+    maps : (R', K) int
+        Class of each hidden state, per restart (Hungarian against the majority vote of the training rows).
+    exact : bool
+        Whether missing votes are summed out (the iRBM fitted by likelihood) or silent (all others).
+    """
+
+    reduction: Reduction
+    model: Model
+    maps: NDArray[np.intp]
+    exact: bool = False
+
+    @property
+    def n_restarts(self) -> int:
+        """Number of restarts, R'."""
+        return len(self.maps)
+
+    @property
+    def n_layers(self) -> int:
+        """Number of layers."""
+        return self.model.n_layers
+
+    @property
+    def states_per_row(self) -> int:
+        """Unit states that asking about a row takes, over all restarts."""
+        return self.model.n_models * self.model.n_learners * self.model.n_classes
+
+    @property
+    def tree(self) -> None:
+        """None: restarts have no groups."""
+        return
+
+    def posteriors(self, codes: Integers) -> Floats:
+        """Return p(label | votes) (n, K), averaged over the kept restarts.
+
+        For (n, d) codes of the file's learners.
+        """
+        reduced = self.reduction.apply(codes)
+        answer = np.empty((len(codes), self.model.n_classes))
+        for rows in row_chunks(len(codes), self.model):
+            each = ask(self.model, reduced[rows], self.exact)
+            answer[rows] = np.mean([apply_map(each[r], self.maps[r]) for r in range(len(each))], axis=0)
+        return answer
+
+    def logits(self, codes: Integers) -> Floats:
+        """Return the label's logits of every restart, (R', n, K), in class order."""
+        reduced, model = self.reduction.apply(codes), self.model
+        aligned = np.empty((model.n_models, len(codes), model.n_classes))
+        for rows in row_chunks(len(reduced), model):
+            states = _states(model, reduced[rows])
+            with torch.no_grad():
+                _, scores = label_logits(model, states)
+                if self.exact:  # missing votes are summed out
+                    scores = scores + torch.bmm((states < 0).to(scores.dtype), log_normalisers(model))
+            each = scores.cpu().to(torch.float64).numpy()
+            for r, own in enumerate(self.maps):
+                aligned[r, rows] = apply_map(each[r], own)
+        return aligned
+
+    def unit_codes(self, codes: Integers, restart: int) -> list[Codes]:
+        """Return the most active state of each unit after each layer.
+
+        One restart; (n, d') for each layer, -1 for silent units.
+        """
+        model = self.model.single(restart)
+        reduced = self.reduction.apply(codes)
+        layers = [np.empty(reduced.shape, np.int32) for _ in range(model.n_layers)]
+        for rows in row_chunks(len(reduced), model):
+            with torch.no_grad():
+                for layer, active in zip(layers, layer_outputs(model, _states(model, reduced[rows])), strict=True):
+                    layer[rows] = active[0].argmax(-1).cpu().numpy()
+        for layer in layers:
+            layer[reduced == NO_VOTE] = NO_VOTE
+        return layers
+
+    def parameters(self) -> tuple[Floats, Floats] | None:
+        """Return ψ (d', K, K) and π (K,), averaged over restarts.
+
+        By Lemma 1, with the prior corrected; None for a training with layers, which has no such parameters.
+        """
+        if self.n_layers:
+            return None
+        psi, pi = to_dawid_skene(self.model.to("cpu"))
+        return (
+            np.mean([apply_map(own.double().numpy(), self.maps[r]) for r, own in enumerate(psi)], axis=0),
+            np.mean([apply_map(own.double().numpy(), self.maps[r]) for r, own in enumerate(pi)], axis=0),
+        )
+
+
+def ask(model: Model, codes: Integers, exact: bool) -> Floats:
+    """Return p(h | x) (R, n, K) of a few rows."""
+    states = _states(model, codes)
+    with torch.no_grad():
+        answer = marginal_posterior(model, states) if exact else posterior(model, states)
+    return answer.cpu().to(torch.float64).numpy()
+
+
+def row_chunks(n_rows: int, model: Model) -> Iterator[slice]:
+    """Yield chunks of rows whose units fit into memory."""
+    return chunks(n_rows, max(256, _CHUNK_CELLS // (model.n_models * model.n_learners * model.n_classes)))
+
+
+def _states(model: Model, codes: Integers) -> torch.Tensor:
+    states = torch.as_tensor(np.ascontiguousarray(codes), device=model.weights.device).to(torch.int64)
+    return states.expand(model.n_models, -1, -1)

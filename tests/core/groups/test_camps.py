@@ -1,0 +1,120 @@
+"""Camps: two sides are found, and nothing else is taken for them."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from deem_core import Votes, simulate
+from deem_core.groups.camps import Camps, camps, cohen_kappa, common_ability
+from deem_core.groups.mistakes import PairSample
+from tests.core.groups.helpers import table
+
+
+def of(votes):
+    return camps(votes, PairSample.of(votes, np.random.default_rng(0)))
+
+
+def two_camps(seed, *, n=600, d=16, first=8, agree=0.6, K=2):
+    """Learners that follow one of two opinions, which agree on a share of the rows."""
+    rng = np.random.default_rng(seed)
+    one = rng.integers(K, size=n)
+    other = np.where(rng.random(n) < agree, one, (one + rng.integers(1, K, size=n)) % K)
+    opinion = np.where(np.arange(d) < first, one[:, None], other[:, None])
+    codes = np.where(rng.random((n, d)) < rng.uniform(0.6, 0.95, d), opinion, rng.integers(K, size=(n, d)))
+    return table(codes, K)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("agree", [0.5, 0.6])
+@pytest.mark.parametrize("first", [8, 9])
+def test_two_camps_are_seen_with_their_sides(seed, agree, first):
+    found = of(two_camps(seed, first=first, agree=agree))
+    assert found.split
+    assert {len(found.first), len(found.second)} == {first, 16 - first}
+    assert {found.first, found.second} == {
+        tuple(f"m{j}" for j in range(first)),
+        tuple(f"m{j}" for j in range(first, 16)),
+    }
+    assert found.sentence.startswith("Two camps, each consistent in itself; which is right cannot be seen")
+
+
+@pytest.mark.parametrize("name", ["tree", "copies", "experts", "condind", "ampdata", "crowd"])
+@pytest.mark.parametrize("n", [300, 2000])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_simulated_ensemble_is_taken_for_camps(name, n, seed):
+    assert not of(simulate(name, n, seed=seed).votes).split
+
+
+@pytest.mark.parametrize("name", ["tree", "copies"])
+@pytest.mark.parametrize("K", [2, 3, 5])
+@pytest.mark.parametrize("seed", range(4))
+def test_families_are_no_camps_whatever_the_classes(name, K, seed):
+    assert not of(simulate(name, 1500, seed=seed, n_classes=K, n_learners=24).votes).split
+
+
+def test_three_families_are_strong_and_still_no_camps():
+    found = of(simulate("copies", 2000, seed=0, n_classes=2).votes)
+    assert found.strength > 0.4
+    assert not found.split
+    assert "no two camps" in found.sentence
+
+
+@pytest.mark.parametrize("n", [40, 400])
+@pytest.mark.parametrize("d", [6, 24, 60])
+@pytest.mark.parametrize("knows", [0, 0.2, 0.5])
+def test_noise_is_no_camp(n, d, knows):
+    rng = np.random.default_rng(d)
+    truth = rng.integers(2, size=(n, 1))
+    codes = np.where(rng.random((n, d)) < knows, truth, rng.integers(2, size=(n, d)))
+    found = of(table(codes, 2))
+    assert not found.split
+    assert found.strength is None or np.isfinite(found.strength)
+
+
+def test_a_small_side_is_outvoted_and_no_alarm():
+    assert not of(two_camps(0, first=12)).split
+
+
+@pytest.mark.parametrize(
+    ("codes", "why"),
+    [
+        (np.zeros((100, 3), int), "at least four learners"),
+        (np.where(np.eye(100, 10, dtype=bool), 0, -1), "common rows"),
+        (np.zeros((100, 6), int), "hardly agree beyond chance"),
+        (np.full((5, 6), -1), "at least four learners"),
+    ],
+)
+def test_where_nothing_can_be_said_the_reason_is(codes, why):
+    found = of(table(codes, 2))
+    assert found.strength is None
+    assert not found.split
+    assert why in found.sentence
+
+
+def test_kappa_is_cohens():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(3, size=(200, 4))
+    codes[:, 1] = np.where(rng.random(200) < 0.5, codes[:, 0], codes[:, 1])
+    codes[rng.random((200, 4)) < 0.2] = -1
+    found = cohen_kappa(codes, 3)
+    for i in range(4):
+        for j in range(i):
+            both = (codes[:, i] >= 0) & (codes[:, j] >= 0)
+            assert found[i, j] == pytest.approx(cohen_kappa_score(codes[both, i], codes[both, j]))
+
+
+def test_one_ability_explains_its_own_table():
+    ability = np.array([0.9, 0.7, 0.5, 0.3, 0.8])
+    np.testing.assert_allclose(common_ability(np.outer(ability, ability)), ability, atol=1e-6)
+
+
+def test_a_panel_of_judges_has_camps(large_data):
+    with np.load(large_data / "llmjudge_llmbar.npz", allow_pickle=False) as stored:
+        codes = stored["X"].astype(np.int32)
+    found = of(Votes(codes=codes, classes=np.array([0, 1]), learners=[f"j{j}" for j in range(codes.shape[1])]))
+    assert found.split
+    assert found.strength == pytest.approx(0.53, abs=0.01)
+
+
+def test_a_camp_is_said_in_numbers():
+    assert "2 learners against 1" in Camps(0.5, True, "", ("a", "b"), ("c",)).sentence

@@ -1,0 +1,133 @@
+"""Grouping in one call: when it fits, which latent is the label, and what it refuses."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from deem_core import Votes, simulation
+from deem_core.groups.grouping import FITS, explain, group_words
+from deem_core.groups.latent_tree import ROOT
+from tests.core.groups.helpers import noisy_copies, table
+
+
+def grouping_of(votes, seed=0):
+    return explain(votes, np.random.default_rng(seed))
+
+
+def accuracy(grouping, ensemble):
+    return (grouping.model.posterior(ensemble.votes.codes).argmax(axis=1) == ensemble.truth).mean()
+
+
+def shared_hard_rows(n=3000, d=8, seed=0):
+    """Learners of one accuracy that fail together on hard rows, as real classifiers do."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(4, size=n)
+    hardness = rng.beta(0.4, 0.8, n)
+    wrong = (truth + 1 + (rng.random(n) < 0.3)) % 4  # most err the same way
+    codes = np.where(rng.random((n, d)) < 0.8 * hardness[:, None], wrong[:, None], truth[:, None])
+    return table(codes, 4, truth=truth)
+
+
+@pytest.mark.parametrize("name", ["tree", "ampdata", "condind"])
+def test_the_model_fits_what_it_describes_and_beats_the_majority(name):
+    ensemble = simulation.make(name, 3000, seed=0)
+    grouping = grouping_of(ensemble.votes)
+    majority = (ensemble.votes.majority_vote.codes == ensemble.truth).mean()
+    assert grouping.fits, grouping.reason
+    assert accuracy(grouping, ensemble) > majority
+
+
+def test_learners_that_share_hard_rows_do_not_fit():
+    grouping = grouping_of(shared_hard_rows())
+    assert not grouping.fits
+    assert grouping.excess > FITS
+    assert "does not fit" in grouping.reason
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("rows", [600, 1200])
+def test_copies_of_a_guesser_never_become_the_label(seed, rows):
+    votes = noisy_copies(seed, n=rows)
+    truth = simulation.condind(rows, rng=np.random.default_rng(seed)).truth
+    grouping = grouping_of(votes)
+    assert grouping.fits
+    assert (grouping.model.posterior(votes.codes).argmax(axis=1) == truth).mean() > 0.9
+
+
+def test_a_label_at_a_group_keeps_its_class_names():
+    for seed in range(8):  # some draw puts the good learners into a group
+        ensemble = simulation.make("condind", 300, seed=seed)
+        grouping = grouping_of(ensemble.votes)
+        if grouping.model.label != ROOT:
+            assert accuracy(grouping, ensemble) > 0.9
+            return
+    pytest.fail("no draw had its label at a group")
+
+
+def test_the_truth_plays_no_part():
+    votes = simulation.make("tree", 800, seed=0).votes
+    other = replace(votes, truth=np.zeros(800, np.int32))
+    one, two = grouping_of(votes), grouping_of(other)
+    np.testing.assert_array_equal(one.model.B, two.model.B)
+    assert one.reason == two.reason
+
+
+@pytest.mark.parametrize(
+    ("votes", "why"),
+    [
+        (simulation.make("condind", 500, seed=0, n_learners=5).votes, "5 learners are too few"),
+        (simulation.make("condind", 200, seed=0).votes, "200 rows are too few"),
+        (simulation.make("condind", 400, seed=0, n_learners=41).votes, "41 learners"),
+    ],
+    ids=["few learners", "few rows", "many learners"],
+)
+def test_where_groups_are_not_looked_for_a_sentence_says_why(votes, why):
+    grouping = grouping_of(votes)
+    assert grouping.groups == ()
+    assert why in grouping.search_note
+    assert grouping.search_note in grouping.sentences(votes.learners)
+
+
+@pytest.mark.parametrize(
+    "votes",
+    [
+        table([[0, 1], [1, 1]], 2),
+        table(np.random.default_rng(0).integers(101, size=(300, 6)), 101),
+        table(np.full((5, 4), -1), 2),
+    ],
+    ids=["two learners", "many classes", "no votes"],
+)
+def test_what_cannot_be_fitted_is_refused_with_a_reason(votes):
+    grouping = grouping_of(votes)
+    assert grouping.model is None
+    assert not grouping.fits
+    assert grouping.reason.endswith(".")
+
+
+def test_sparse_crowds_are_not_tested():
+    votes = simulation.make("crowd", 300, seed=0).votes
+    grouping = grouping_of(votes)
+    assert grouping.goodness is None
+    assert "Too few pairs" in grouping.reason
+    assert np.isfinite(grouping.model.posterior(votes.codes)).all()
+
+
+def test_an_answer_that_hard_rounds_change_is_said_to_be_open():
+    grouping = grouping_of(simulation.make("ampdata", 3000, seed=0).votes)
+    assert grouping.moved > 0.02
+    assert not grouping.settled
+    assert "equally well" in grouping.doubt
+
+
+def test_groups_are_named_by_their_learners():
+    assert group_words(((0, 2),), ("a", "b", "c")) == "1 group of learners that err together: a, c."
+    assert "No groups" in group_words((), ("a", "b"))
+
+
+def test_a_learner_without_votes_gives_finite_numbers():
+    votes = simulation.make("tree", 600, seed=0).votes
+    codes = votes.codes.copy()
+    codes[:, 3] = -1
+    silent = Votes(codes, votes.classes, votes.learners)
+    assert np.isfinite(grouping_of(silent).model.posterior(codes)).all()
