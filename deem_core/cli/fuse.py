@@ -223,7 +223,8 @@ def _story(summary: TrainingSummary) -> list[str]:
         f"{len(summary.kept_restarts)}: {layers} ({summary.settings['n_layers'].reason}), learning rate "
         f"{values['learning_rate']:g}{choice}, {values['updates']:,} updates."
     )
-    return [how, *(summary.near_copies or ["No near-copies among the learners."]), *summary.warnings]
+    silent = [] if summary.near_copies else ["No near-copies among the learners."]
+    return [how, *summary.findings, *silent, *summary.warnings]
 
 
 def _result(summary: TrainingSummary) -> dict[str, Any]:

@@ -312,8 +312,8 @@ allow_few_learners
 
     @property
     def findings_(self) -> tuple[str, ...]:
-        """What the near-copy guard has to say."""
-        return self.near_copies_.sentences
+        """Where training started, and what the near-copy guard has to say."""
+        return self.summary_.findings
 
     @property
     def voices_(self) -> Voices:

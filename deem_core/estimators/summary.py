@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from deem_core.files.plain import from_plain, to_plain
+from deem_core.model.config import GIVEN
 from deem_core.training.health import Restart
 
 _OF_SOME_MODELS = ("groups", "answered_by", "why", "trained_rows", "learners", "classes")
@@ -146,12 +147,28 @@ class TrainingSummary:
         """What was found out about the learners, in sentences."""
         if self.why is not None:
             return self.why
-        return self.near_copies if self.groups is None else self.groups.sentences
+        if self.groups is not None:
+            return self.groups.sentences
+        return (*([self.start_sentence] if self.start_sentence else []), *self.near_copies)
+
+    @property
+    def from_groups(self) -> bool:
+        """Whether training started from groups of learners."""
+        return self.setting_values.get("start") == "groups"
+
+    @property
+    def start_sentence(self) -> str:
+        """Where training started and why; empty if that was asked for, or is not known."""
+        start = self.settings.get("start")
+        if start is None or start.reason == GIVEN:
+            return ""
+        place = "groups of learners that err together" if self.from_groups else "the majority vote"
+        return f"Training started from {place}. {start.reason}"
 
     @property
     def guard_acted(self) -> bool:
-        """Whether near-copies were found; older summaries tell only of a hedge."""
-        return self.near_copies_found or self.hedged
+        """Whether something was done about near-copies; older summaries tell only of a hedge."""
+        return self.hedged or (self.near_copies_found and not self.from_groups)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON.

@@ -37,6 +37,9 @@ GROUPS_TIME = 15.0
 AUTO = "auto"
 """The learning rate that a sweep recommends, or the start that the votes speak for."""
 
+GIVEN = "given"
+"""Reason of a setting that somebody gave."""
+
 UPDATES = (300, 2000)
 """A default run has at least and at most this many updates."""
 
@@ -316,7 +319,7 @@ def resolve(config: TrainConfig, shape: Shape) -> Settings:
 
 
 def _given_reason(config: TrainConfig, item: Any) -> str:
-    return item.metadata["why"] if getattr(config, item.name) == item.default else "given"
+    return item.metadata["why"] if getattr(config, item.name) == item.default else GIVEN
 
 
 def _check(name: str, value: Any, types: frozenset[type], rule: Any) -> None:

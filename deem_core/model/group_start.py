@@ -27,13 +27,10 @@ import numpy as np
 import torch
 from torch import Generator, Tensor
 
-from deem_core.groups.latent_tree import ROOT, GroupedModel
+from deem_core.groups.latent_tree import ROOT, SMALLEST, GroupedModel
 from deem_core.model.energy import IRBM_NOISE, LAYER_NOISE, Model, stack
 from deem_core.typing import Floats
 from deem_core.votes.alignment import apply_map
-
-SMALLEST = 1e-12
-"""Probabilities below this are lifted to it: a class that EM has emptied would have a weight of minus infinity."""
 
 DIAGONAL = {"sparsemax": 2.0, "softmax": 20.0}
 """Weight of a vote for itself; under softmax so large that it stays a vote to one part in 1e8."""

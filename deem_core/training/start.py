@@ -15,7 +15,7 @@ import torch
 from deem_core.control import NO_CONTROL, Control, Saved
 from deem_core.groups.grouping import Grouping, explain, group_words
 from deem_core.groups.latent_tree import GroupedModel
-from deem_core.model.config import Settings, Shape, TrainConfig, resolve
+from deem_core.model.config import GIVEN, Settings, Shape, TrainConfig, resolve
 from deem_core.model.energy import posterior
 from deem_core.model.group_start import group_parameters, rooted
 from deem_core.training.near_copies import GuardPlan, guard
@@ -85,8 +85,8 @@ class Start:
         return cls(notes["kind"], notes["reason"], tree, notes["warning"])
 
 
-MAJORITY = Start("majority", "the paper's start")
-"""The start where nobody looks for groups."""
+MAJORITY = Start("majority", GIVEN)
+"""The paper's start."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +166,7 @@ def choose_start(
     there is a tree at all, with a warning if it does not fit.
     """
     if config.start == "majority":
-        return Start("majority", "given")
+        return Start("majority", GIVEN)
     control.tell(STEP, 0.0)
     grouping = explain(votes.without_truth(), rng, control=control)
     if grouping.model is None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from deem_core.estimators import TrainingSummary
 from deem_core.runs import FusionSummary, Run, State
 from studio import errors, jobs, state, text, widgets
 from studio.data.datasets import Opened
@@ -15,6 +16,9 @@ from studio.train import trainings
 
 TITLE = "Answer by auto"
 """What people call a run of the one-click answer."""
+
+SHORT = {"gds": "Dawid-Skene", "mv": "Majority vote", "safe": "Safe vote", "rules": "Rules"}
+"""Methods by names that fit on a card."""
 
 
 def card(opened: Opened) -> None:
@@ -123,6 +127,13 @@ def download(run: Run, opened: Opened, *, primary: bool = True, label: str = "Do
     )
 
 
+def _how(training: TrainingSummary) -> str:
+    """Say in short how a method answered."""
+    groups = () if training.groups is None else training.groups.groups
+    seconds = f"in {text.duration(training.seconds)}"
+    return f"{text.count(len(groups), 'group')} · {seconds}" if groups else seconds
+
+
 def _numbers(opened: Opened, summary: FusionSummary) -> list[Number]:
     n = opened.reading.votes.n_rows
     answer, training, evaluation = summary.answer, summary.training, summary.evaluation
@@ -130,8 +141,8 @@ def _numbers(opened: Opened, summary: FusionSummary) -> list[Number]:
     cards = [
         Number(
             "Answered by",
-            trainings.method_title(training.answered_by or training.method),
-            f"in {text.duration(training.seconds)}",
+            SHORT.get(training.answered_by or "", training.answered_by or training.method),
+            _how(training),
             "The method that auto chose, by the votes alone.",
         ),
         Number(
