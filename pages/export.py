@@ -193,6 +193,7 @@ def compared(run: Run, opened: datasets.Opened) -> None:
         st.caption("No method of this comparison gave labels. Compare again.")
         return
     comparisons.method_note(comparison[method])
+    widgets.alarms(comparison[method].alarms)
     show_tabs({name: partial(TABS[name], method=method) for name in COMPARED}, "export_compared_tab", run, opened)
     st.caption("A model, labels for new data and a report need a training.")
 

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from deem_core.answers.answer import MAX_PROBABILITIES, Answer
+from deem_core.answers.answer import MAX_PROBABILITIES
 from deem_core.diagnostics import restart_support
 from deem_core.errors import InputError
 from deem_core.estimators.verbs import load, make_model
@@ -159,8 +159,7 @@ def compare(job: Job) -> None:
 
     def keep(method: str, aggregate: Aggregate) -> None:
         job.control.check()
-        answer = Answer(bare, aggregate.posterior, method=method)
-        write_labels(job, answer, LABELS.format(method), probabilities=probabilities)
+        write_labels(job, aggregate.answer(bare, method), LABELS.format(method), probabilities=probabilities)
 
     result = comparison.compare(votes, **settings, random_state=job.seed, keep=keep, control=control)
     job.control.check()
