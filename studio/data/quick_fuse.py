@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from deem_core.estimators import TrainingSummary
 from deem_core.runs import FusionSummary, Run, State
 from studio import errors, jobs, state, text, widgets
 from studio.data.datasets import Opened
@@ -127,8 +126,9 @@ def download(run: Run, opened: Opened, *, primary: bool = True, label: str = "Do
     )
 
 
-def _how(training: TrainingSummary) -> str:
+def _how(summary: FusionSummary) -> str:
     """Say in short how a method answered."""
+    training = summary.training
     groups = () if training.groups is None else training.groups.groups
     seconds = f"in {text.duration(training.seconds)}"
     return f"{text.count(len(groups), 'group')} · {seconds}" if groups else seconds
@@ -142,7 +142,7 @@ def _numbers(opened: Opened, summary: FusionSummary) -> list[Number]:
         Number(
             "Answered by",
             SHORT.get(training.answered_by or "", training.answered_by or training.method),
-            _how(training),
+            _how(summary),
             "The method that auto chose, by the votes alone.",
         ),
         Number(
