@@ -9,7 +9,6 @@ from deem_core.comparison import Evaluation
 from deem_core.figures import pictures
 from deem_core.model import Record
 from deem_core.runs import FusionSummary, Run, State
-from deem_core.training import Restart
 from studio import boot, errors, jobs, state, text, widgets
 from studio.data import datasets, quick_fuse
 from studio.train import form, history, outcome, trainings
@@ -99,6 +98,10 @@ def done(run: Run, opened: datasets.Opened, summary: FusionSummary) -> None:
     st.markdown(f":material/lightbulb: {text.plain(outcome.story(summary))}")
     numbers = outcome.cards(opened, summary)
     widgets.number_cards(numbers, columns=len(numbers))
+    training = summary.training
+    for sentence in training.findings if training.from_groups else [training.start_sentence]:
+        if sentence:
+            st.caption(text.plain(sentence))
     near_copies(run, opened, summary)
     groups(summary)
     labels = trainings.outcome(run, opened)
@@ -213,7 +216,7 @@ def curves(run: Run, opened: datasets.Opened, summary: FusionSummary | None) -> 
     classes, majority = opened.reading.votes.classes, outcome.majority_shares(opened)
     widgets.tabs(
         {
-            "Energies": lambda: energies(records, () if summary is None else summary.training.restarts),
+            "Energies": lambda: energies(records, summary),
             "Classes while training": lambda: widgets.picture(
                 pictures.shares_over_time(records, classes, majority), "classes_chart"
             ),
@@ -222,9 +225,13 @@ def curves(run: Run, opened: datasets.Opened, summary: FusionSummary | None) -> 
     )
 
 
-def energies(records: Sequence[Record], restarts: Sequence[Restart]) -> None:
+def energies(records: Sequence[Record], summary: FusionSummary | None) -> None:
     smoothing = st.slider("Smoothing", 0.0, 0.99, 0.5, **widgets.keep("train_smoothing"), width=220)
-    widgets.picture(pictures.energies(records, restarts, smoothing=smoothing), "energy_chart")
+    restarts, from_groups = (
+        ((), False) if summary is None else (summary.training.restarts, summary.training.from_groups)
+    )
+    picture = pictures.energies(records, restarts, smoothing=smoothing, from_groups=from_groups)
+    widgets.picture(picture, "energy_chart")
 
 
 def page() -> None:

@@ -20,7 +20,7 @@ from deem_core.diagnostics.layer_dependence import SHARED, UNMISTAKABLE, WELL_AB
 from deem_core.diagnostics.model_view import FittedModel, class_names, fused_labels, logits
 from deem_core.errors import InputError
 from deem_core.files.results import Result
-from deem_core.typing import Floats, Integers
+from deem_core.typing import Floats, Integers, Mask
 from deem_core.votes import NO_VOTE, Votes
 from deem_core.votes.arrays import spread_rows
 from deem_core.votes.information import pair_information
@@ -33,6 +33,9 @@ MIN_ROWS = 20
 
 MAX_CLASSES = 50
 """Classes looked at, those with the most rows."""
+
+SAME = 0.9
+"""Units say the same if they share this much of the smaller one's entropy."""
 
 _MAX_CELLS = 20_000_000  # of all matrices of a layer: beyond it, fewer classes
 
@@ -77,6 +80,9 @@ class Dependence(Result):
             return self._nearly_independent()
         if len(self.layers) < 2 or self.restart < 0:
             return f"Given the {self._label} the learners depend on each other (Frobenius norm {before:.2f})."
+        joined = self.joined_pairs
+        if joined.any():
+            return self._joined(joined)
         change = 1 - after / before
         verb = "fell" if change > 0 else "rose"
         moved = f"{verb} by {abs(change):.0%} through the layers ({before:.2f} → {after:.2f})"
@@ -85,6 +91,30 @@ class Dependence(Result):
     @property
     def _label(self) -> str:
         return "true label" if self.given == "truth" else "fused label"
+
+    @property
+    def joined_pairs(self) -> Mask:
+        """Pairs of units (u, u) that say the same after the last layer, though their learners did not.
+
+        So a layer holds groups of learners that training starts from: every unit of a group is the group's latent.
+        """
+        first, last = self.layers[0].mean_matrix, self.layers[-1].mean_matrix
+        if len(self.layers) < 2 or not len(self.layers[0].classes):
+            return np.zeros(last.shape, bool)
+        same = _same(last) & ~np.eye(len(last), dtype=bool)
+        return same & ~_same(first) if first.shape == last.shape else same
+
+    def _joined(self, joined: Mask) -> str:
+        """Say what the layers joined, and what is left between all others."""
+        n_units = int(joined.any(axis=1).sum())
+        sentence = f"The layers join learners that err together: {n_units} of {len(joined)} units share what they say."
+        first, last = self.layers[0].mean_matrix, self.layers[-1].mean_matrix
+        others = ~joined & ~np.eye(len(joined), dtype=bool)
+        if first.shape != last.shape or not others.any():
+            return sentence
+        before, after = (float(np.sqrt(np.nansum(matrix[others] ** 2))) for matrix in (first, last))
+        moved = f"went from {before:.2f} to {after:.2f}"
+        return f"{sentence} Between all other pairs dependence given the {self._label} {moved}."
 
     def _nearly_independent(self) -> str:
         """Say that most pairs are independent, and which are not.
@@ -213,3 +243,11 @@ def _nearest_restart(model: FittedModel, codes: Integers, fused: Integers) -> in
     rows = spread_rows(len(codes), 5_000, nearest=True)
     own = logits(model, codes[rows])[: model.parts_[0].n_restarts].argmax(axis=2)  # (R, b)
     return int((own == fused[rows]).mean(axis=1).argmax())
+
+
+def _same(information: Floats) -> Mask:
+    """Return which units (u, u) tell nearly all of each other; units that never vary tell nothing."""
+    entropy = np.nan_to_num(np.diagonal(information))
+    least = np.minimum(entropy[:, None], entropy)
+    same: Mask = (np.nan_to_num(information) >= SAME * least) & (least > 0)
+    return same

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from deem_core.files.plain import from_plain, to_plain
+from deem_core.model.config import GIVEN
 from deem_core.training.health import Restart
 
-_OF_SOME_MODELS = ("groups", "trained_rows", "learners", "classes")
+_OF_SOME_MODELS = ("groups", "answered_by", "why", "trained_rows", "learners", "classes")
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,8 @@ class TrainingSummary:
         Whether the guard found near-copies, whatever was done about them.
     groups : LearnerGroups, optional
         Of grouped Dawid-Skene.
+    answered_by, why : optional
+        Of ``auto``: the method that answered, and the sentences that say why and what it leaves open.
     trained_rows, learners, classes : optional
         Of an applied model: rows it was trained on, and the terms in which it answers.
     """
@@ -123,6 +126,8 @@ class TrainingSummary:
     sweep: dict[str, Any] | None = None
     near_copies_found: bool = False
     groups: LearnerGroups | None = None
+    answered_by: str | None = None
+    why: tuple[str, ...] | None = None
     trained_rows: int | None = None
     learners: tuple[str, ...] | None = None
     classes: list[Any] | None = None
@@ -140,12 +145,30 @@ class TrainingSummary:
     @property
     def findings(self) -> tuple[str, ...]:
         """What was found out about the learners, in sentences."""
-        return self.near_copies if self.groups is None else self.groups.sentences
+        if self.why is not None:
+            return self.why
+        if self.groups is not None:
+            return self.groups.sentences
+        return (*([self.start_sentence] if self.start_sentence else []), *self.near_copies)
+
+    @property
+    def from_groups(self) -> bool:
+        """Whether training started from groups of learners."""
+        return self.setting_values.get("start") == "groups"
+
+    @property
+    def start_sentence(self) -> str:
+        """Where training started and why; empty if that was asked for, or is not known."""
+        start = self.settings.get("start")
+        if start is None or start.reason == GIVEN:
+            return ""
+        place = "groups of learners that err together" if self.from_groups else "the majority vote"
+        return f"Training started from {place}. {start.reason}"
 
     @property
     def guard_acted(self) -> bool:
-        """Whether near-copies were found; older summaries tell only of a hedge."""
-        return self.near_copies_found or self.hedged
+        """Whether something was done about near-copies; older summaries tell only of a hedge."""
+        return self.hedged or (self.near_copies_found and not self.from_groups)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON.

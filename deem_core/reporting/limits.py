@@ -73,6 +73,10 @@ def _copies(material: Material) -> str:
         sentence += (
             " Here loose groups were found, so the answer is the mean of trainings with and without them merged."
         )
+    elif material.summary.training.from_groups:
+        sentence += (
+            " Here training started from groups of learners that err together, and every learner kept its voice."
+        )
     elif material.settings.get("near_copies") == "keep":
         sentence += " Here every learner kept its voice."
     return sentence

@@ -169,7 +169,13 @@ def _training(material: Material) -> dict[str, Any]:
         names = ["update", "epoch", "positive", "negative", "difference", "acceptance", "moved"]
         names += ["shares"] if len(material.classes) <= FEW_CLASSES else []
         curves.append({"restart": number, **{name: [record[name] for record in records] for name in names}})
-    return {"curves": curves, "restarts_shown": len(curves), "restarts": len(material.summary.training.restarts)}
+    training = material.summary.training
+    return {
+        "start": training.start_sentence,
+        "curves": curves,
+        "restarts_shown": len(curves),
+        "restarts": len(training.restarts),
+    }
 
 
 def _labels(material: Material) -> dict[str, Any]:

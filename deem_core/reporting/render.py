@@ -101,7 +101,12 @@ def pictures_of(material: Material, numbers: Mapping[str, Any]) -> dict[str, Pic
     }
     if material.records:
         by_name |= {
-            "energies": pictures.energies(material.records, material.summary.training.restarts, smoothing=SMOOTHING),
+            "energies": pictures.energies(
+                material.records,
+                material.summary.training.restarts,
+                smoothing=SMOOTHING,
+                from_groups=material.summary.training.from_groups,
+            ),
             "shares_over_time": pictures.shares_over_time(material.records, classes, labels["majority_shares"]),
             "sampler_health": pictures.sampler_health(material.records),
         }

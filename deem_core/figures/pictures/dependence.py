@@ -21,7 +21,8 @@ WEAK = 0.05
 _NO_LAYERS = "This model has no layers: there is only what the learners say."
 _DOES_NOT_FALL = (
     "**When it does not fall:** learners that were nearly independent already have nothing to disentangle, and a layer "
-    "may even add a little. It says nothing about quality."
+    "may even add a little; a layer that joins learners of a group makes their units the same. It says nothing about "
+    "quality."
 )
 
 
@@ -63,6 +64,8 @@ def dependence(
         "**Good:** fading from left to right, which means that the layers disentangle them." if deep else _NO_LAYERS,
         f"On {given.rows_used:,} of {given.n_rows:,} rows.",
     ]
+    if given.joined_pairs.any():
+        words.append("**Full blocks after a layer** are learners that err together: their units share one voice there.")
     if given.n_classes_left_out:
         words.append(f"{given.n_classes_left_out:,} rarer classes are left out.")
     if cut:

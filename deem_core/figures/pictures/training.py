@@ -57,7 +57,9 @@ def sweep_energies(
     )
 
 
-def energies(records: Sequence[Record], restarts: Sequence[Restart], *, smoothing: float) -> Picture:
+def energies(
+    records: Sequence[Record], restarts: Sequence[Restart], *, smoothing: float, from_groups: bool = False
+) -> Picture:
     """Return the energy curves of all restarts.
 
     Parameters
@@ -66,7 +68,12 @@ def energies(records: Sequence[Record], restarts: Sequence[Restart], *, smoothin
     restarts : sequence of Restart
         Empty while the training runs.
     smoothing : float in [0, 1)
+    from_groups : bool
+        Whether training started from groups of learners, where curves hardly move.
     """
+    good = "all restarts fall together and their difference comes back towards zero"
+    if from_groups:
+        good = "energies stay near where they begin and their difference near zero, as training starts from groups"
     dotted = "" if all(restart.kept for restart in restarts) else " Dotted: left out of the answer."
     return Picture(
         question="Do the restarts learn?",
@@ -75,8 +82,7 @@ def energies(records: Sequence[Record], restarts: Sequence[Restart], *, smoothin
         ),
         alt="Three panels: positive energy, negative energy and their difference for every restart.",
         caption=(
-            "**Good:** all restarts fall together and their difference comes back towards zero. **Bad:** one that "
-            f"leaves the others, or rises.{dotted}{_second_training(restarts)}"
+            f"**Good:** {good}. **Bad:** one that leaves the others, or rises.{dotted}{_second_training(restarts)}"
         ),
         min_width=PANELS,
     )
