@@ -176,7 +176,7 @@ def _complete(file: Path, known: dict[str, Any], votes: Votes, grid: list[float]
     file.parent.mkdir(parents=True, exist_ok=True)
     bare = votes.without_truth()
     if "sweep" not in known:
-        made = sweep(bare, grid, random_state=0)
+        made = sweep(bare, grid, random_state=0, start="majority")
         known["sweep"] = {
             "rates": made.rates,
             "positive": made.positive.round(5),
@@ -191,7 +191,7 @@ def _complete(file: Path, known: dict[str, Any], votes: Votes, grid: list[float]
         for rate in reversed(grid):  # large rates are quick: what is known first tells most
             runs = known["accuracy"].setdefault(f"{rate:g}", [])
             if len(runs) <= seed:
-                model = DEEM(learning_rate=rate, restarts=1, random_state=seed).fit(bare)
+                model = DEEM(learning_rate=rate, restarts=1, start="majority", random_state=seed).fit(bare)
                 labels = model.fuse_codes(votes.codes).argmax(axis=1)
                 runs.append(accuracy(labels, votes.truth))  # type: ignore[arg-type]
                 write_json(known, file)

@@ -81,7 +81,7 @@ def found_rates(run: Run, sweep: sweeps.Sweep) -> None:
         curves(run, sweep, rate, keys)
     verdicts(run, sweep, rate, keys)
     if rate is not None:
-        use(rate)
+        use(rate, sweep)
 
 
 def found_depths(run: Run, sweep: sweeps.Sweep) -> None:
@@ -93,6 +93,12 @@ def found_depths(run: Run, sweep: sweeps.Sweep) -> None:
 
 
 def recommendation(sweep: sweeps.Sweep) -> None:
+    if sweep.training_start == "groups":
+        st.info(
+            "Groups of learners that err together explain these votes, so training starts from them and needs no "
+            "sweep. This sweep starts from the majority vote, and its rates hold for training from there.",
+            icon=":material/group:",
+        )
     advice = sweep.recommendation
     if not sweep.complete:  # not yet, or never: no more than a hint
         st.caption(f"So far: {text.plain(advice.why)}")
@@ -162,16 +168,25 @@ def verdicts(run: Run, sweep: sweeps.Sweep, rate: float | None, keys: list[float
         st.dataframe(sweeps.thresholds(), hide_index=True)
 
 
-def use(rate: float) -> None:
+def use(rate: float, sweep: sweeps.Sweep) -> None:
+    grouped = sweep.training_start == "groups"
     with st.container(horizontal=True, horizontal_alignment="right"):
         st.button(
-            f"Train with {rate:g}",
+            f"Train with {rate:g} from the majority vote" if grouped else f"Train with {rate:g}",
             key="train_with_rate",
-            type="primary",
+            type="secondary" if grouped else "primary",
             icon=":material/arrow_forward:",
             on_click=sweeps.train_with,
             args=(rate,),
         )
+        if grouped:
+            st.button(
+                "Train from groups",
+                key="train_from_groups",
+                type="primary",
+                icon=":material/arrow_forward:",
+                on_click=sweeps.train_from_groups,
+            )
 
 
 def takeaway(opened: datasets.Opened, run: Run, sweep: sweeps.Sweep) -> None:

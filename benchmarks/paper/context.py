@@ -61,8 +61,8 @@ class Context:
 
     @property
     def training(self) -> dict[str, Any]:
-        """Settings of every training: the defaults, or very short ones."""
-        return dict(QUICK_TRAINING) if self.quick else {}
+        """Settings of every training: the paper's start, else the defaults, or very short ones."""
+        return {"start": "majority", **(QUICK_TRAINING if self.quick else {})}
 
     def seeds(self, wished: int = 5) -> list[int]:
         """Return the seeds of repeated runs."""

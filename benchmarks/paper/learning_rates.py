@@ -56,7 +56,7 @@ def _findings(rows: list[dict[str, Any]]) -> list[str]:
 def _swept(context: Context, source: Source) -> Sweep:
     rates = default_rates(Shape.of(source.votes))
     rates = rates[::4] if context.quick else rates
-    settings: dict[str, Any] = {"updates": 20} if context.quick else {}
+    settings: dict[str, Any] = {"start": "majority", **({"updates": 20} if context.quick else {})}
     asked = {"sweep": rates, "random_state": 0, **settings}
 
     def make() -> dict[str, Any]:

@@ -77,7 +77,7 @@ def _estimate(options: argparse.Namespace) -> None:
 
     from deem_core.runs.kinds import make_sweeper  # noqa: PLC0415  # imports torch when it is called
 
-    seconds = make_sweeper(votes, config).estimate_seconds()
+    seconds = make_sweeper(votes, config | {"start": "majority"}).estimate_seconds()  # no search for groups
     print(f"About {seconds:,.0f} s.")
     if options.json:
         write_json({"seconds": seconds}, options.json)

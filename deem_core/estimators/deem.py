@@ -24,9 +24,10 @@ from deem_core.model.config import AUTO, TrainConfig
 from deem_core.model.devices import pick_device
 from deem_core.model.records import Record
 from deem_core.training.health import Restart, RestartHealth
-from deem_core.training.near_copies import GuardPlan, Reduction, guard
+from deem_core.training.near_copies import Reduction
 from deem_core.training.parts import Part
 from deem_core.training.restarts import Fit, Progress, Reporter, Watcher, fit_restarts, training_pool
+from deem_core.training.start import NOTHING_TO_SWEEP, Plan, plan_training
 from deem_core.training.sweep import Sweep, sweep
 from deem_core.typing import Codes, Floats
 from deem_core.votes import Votes
@@ -45,14 +46,16 @@ HEDGE_RESTARTS = 3
 class DEEM(Fuser):
     """Deep energy-based ensemble model (the paper's DEEM), robust by default.
 
-    Near-copies among the learners are looked for and get one voice, several restarts are trained, collapsed ones
+    Training starts from groups of learners that err together where such groups explain the votes, and from the majority
+    vote elsewhere, where near-copies among the learners get one voice. Several restarts are trained, collapsed ones
     are left out and the others' posteriors averaged; if half or fewer survive, more are trained, and if that does not
     help, the answer is the majority vote, with a warning. docs/method.md explains why.
 
     Parameters
     ----------
     n_layers, learning_rate, updates, epochs, batch_size, restarts, sampler, sampler_steps, step_size, chain_start, \
-momentum, l1, l2, init_scale, activation, early_stop, near_copies, device, backend, random_state, allow_few_learners
+momentum, l1, l2, start, init_scale, activation, early_stop, near_copies, device, backend, random_state, \
+allow_few_learners
         See `deem_core.model.config.TrainConfig`; None means "from the data".
 
     Attributes
@@ -69,6 +72,8 @@ momentum, l1, l2, init_scale, activation, early_stop, near_copies, device, backe
     class_map_ : (kept restarts, K) array
         Class of each hidden state, by the Hungarian algorithm against the majority vote of the training rows.
     near_copies_ : GuardPlan
+    start_ : Start
+        Where training started; not kept in a file, where ``settings_["start"]`` says it.
     warnings_ : list of str
     fallback_ : bool
         Whether the answer is the majority vote because too few restarts survived.
@@ -104,6 +109,7 @@ momentum, l1, l2, init_scale, activation, early_stop, near_copies, device, backe
         momentum: float = 0.0,
         l1: float = 0.0,
         l2: float = 0.0,
+        start: str = AUTO,
         init_scale: float | None = None,
         activation: str = "sparsemax",
         early_stop: bool = False,
@@ -126,6 +132,7 @@ momentum, l1, l2, init_scale, activation, early_stop, near_copies, device, backe
         self.momentum = momentum
         self.l1 = l1
         self.l2 = l2
+        self.start = start
         self.init_scale = init_scale
         self.activation = activation
         self.early_stop = early_stop
@@ -162,16 +169,16 @@ momentum, l1, l2, init_scale, activation, early_stop, near_copies, device, backe
         Stopped
             If ``control`` says so.
         """
-        start, control = time.perf_counter(), control or Control()
+        begun, control = time.perf_counter(), control or Control()
         config = self._check_settings()
         votes = self._take_votes(X)
-        self.near_copies_ = self._guard(votes, config)
+        self._plan(votes, config, control)
         config, reason = self._choose_rate(votes, config, control)
         fits = self._train(votes, config, watch, control)
         self._keep_survivors(fits)
         self._explain_rate(reason)
         self._estimate_prior(votes)
-        self.seconds_ = time.perf_counter() - start
+        self.seconds_ = time.perf_counter() - begun
         return self
 
     def _check_settings(self) -> TrainConfig:
@@ -183,10 +190,12 @@ momentum, l1, l2, init_scale, activation, early_stop, near_copies, device, backe
         self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
         return config
 
-    def _guard(self, votes: Votes, config: TrainConfig) -> GuardPlan:
-        """Look for near-copies among the learners and plan what to train on."""
-        rng = np.random.default_rng(self.seed_)
-        return guard(votes, config.near_copies, rng)  # type: ignore[arg-type]
+    def _plan(self, votes: Votes, config: TrainConfig, control: Control) -> None:
+        """Choose where to start and what to do about near-copies."""
+        plan = plan_training(votes, config, self.seed_, control)
+        self.near_copies_, self.start_ = plan.near_copies, plan.start
+        if plan.start.warning:
+            self.warnings_.append(plan.start.warning)
 
     def _choose_rate(self, votes: Votes, config: TrainConfig, control: Control) -> tuple[TrainConfig, str]:
         """Return the configuration with its learning rate, and why.
@@ -197,9 +206,11 @@ momentum, l1, l2, init_scale, activation, early_stop, near_copies, device, backe
         if config.learning_rate != AUTO:
             return config, ""
         config = replace(config, learning_rate=None)
+        if self.start_.kind == "groups":
+            return config, f"small, and not swept: {NOTHING_TO_SWEEP}"
         wished = replace(config, updates=None, epochs=None, random_state=self.seed_)
         part = control.part(0.0, SWEPT, "Choosing the learning rate")
-        self.sweep_ = _swept(votes, wished, self.near_copies_, part)
+        self.sweep_ = _swept(votes, wished, Plan(self.near_copies_, self.start_), part)
         chosen = self.sweep_.recommendation
         if chosen.learning_rate is None:
             self.warnings_.append(
@@ -252,6 +263,7 @@ momentum, l1, l2, init_scale, activation, early_stop, near_copies, device, backe
             pool=pool,
             control=control,
             name=f"training-{at}",
+            start=self.start_,
         )
 
     def _keep_survivors(self, fits: Sequence[Fit]) -> None:
@@ -333,7 +345,7 @@ momentum, l1, l2, init_scale, activation, early_stop, near_copies, device, backe
         return model
 
 
-def _swept(votes: Votes, config: TrainConfig, plan: GuardPlan, control: Control) -> Sweep:
+def _swept(votes: Votes, config: TrainConfig, plan: Plan, control: Control) -> Sweep:
     """Return a sweep of the default rates.
 
     One that was finished before is taken from where it was kept.

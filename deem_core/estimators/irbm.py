@@ -18,6 +18,7 @@ from deem_core.control import Control
 from deem_core.errors import InputError
 from deem_core.estimators.deem import DEEM
 from deem_core.methods import dawid_skene
+from deem_core.model.config import AUTO
 from deem_core.model.energy import Model, from_dawid_skene
 from deem_core.training.near_copies import GuardPlan, Reduction
 from deem_core.training.parts import Part
@@ -64,6 +65,7 @@ class IRBM(DEEM):
         momentum: float = 0.0,
         l1: float = 0.0,
         l2: float = 0.0,
+        start: str = AUTO,
         init_scale: float | None = None,
         early_stop: bool = False,
         near_copies: str = "keep",
@@ -85,6 +87,7 @@ class IRBM(DEEM):
             momentum=momentum,
             l1=l1,
             l2=l2,
+            start=start,
             init_scale=init_scale,
             early_stop=early_stop,
             near_copies=near_copies,

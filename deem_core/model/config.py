@@ -28,11 +28,20 @@ TRAINING_TIME = 180.0
 TRAINING_TIME_BARE = 100.0
 """The same without layers, where there is less to learn."""
 
+GROUPS_RATE = 0.05
+"""Learning rate from a start at groups: larger ones leave it (docs/method.md)."""
+
+GROUPS_TIME = 15.0
+"""Learning rate × updates from a start at groups."""
+
 AUTO = "auto"
-"""The learning rate that a sweep recommends."""
+"""The learning rate that a sweep recommends, or the start that the votes speak for."""
 
 UPDATES = (300, 2000)
 """A default run has at least and at most this many updates."""
+
+GROUPS_UPDATES = (64, 2000)
+"""The same from a start at groups, where a short way is enough; as many as there are records."""
 
 
 def knob(
@@ -131,6 +140,12 @@ class TrainConfig:
         low=0,
         high=100,
     )
+    start: str = knob(
+        AUTO,
+        "where training starts: the majority vote, or groups of learners; auto: groups where they explain the votes",
+        "from the majority vote the label may end up on one group of dependent learners",
+        choices=(AUTO, "majority", "groups"),
+    )
     init_scale: float | None = knob(
         None,
         "weight of each vote at the start",
@@ -203,6 +218,8 @@ class Shape:
     votes_per_row : float
         Mean number of votes cast in a row.
     coverage : float
+    n_groups : int
+        Groups of learners that training starts from, if it does.
     """
 
     n_rows: int
@@ -210,6 +227,7 @@ class Shape:
     n_classes: int
     votes_per_row: float
     coverage: float
+    n_groups: int = 0
 
     @classmethod
     def of(cls, votes: Votes) -> Shape:
@@ -244,7 +262,10 @@ class Settings:
 
 
 def resolve(config: TrainConfig, shape: Shape) -> Settings:
-    """Fill in values from the data, each with a reason."""
+    """Fill in values from the data, each with a reason.
+
+    A start that is still "auto" counts as the majority vote.
+    """
     reasons = {item.name: _given_reason(config, item) for item in fields(config)}
 
     def choose(name: str, value: Any, why: str) -> None:
@@ -253,7 +274,10 @@ def resolve(config: TrainConfig, shape: Shape) -> Settings:
             config = replace(config, **{name: value})
             reasons[name] = why
 
+    grouped = config.start == "groups"
     plenty = shape.rows_per_unit >= ROWS_PER_UNIT
+    if grouped and shape.n_groups:
+        choose("n_layers", 1, "a layer holds the groups that training starts from")
     if not plenty:
         why = f"{shape.rows_per_unit:.1f} rows per input unit are fewer than {ROWS_PER_UNIT}: too few for a layer"
     elif shape.votes_per_row >= MANY_VOTES:
@@ -263,6 +287,10 @@ def resolve(config: TrainConfig, shape: Shape) -> Settings:
     choose("n_layers", int(plenty and shape.votes_per_row < MANY_VOTES), why)
     layered = bool(config.n_layers)
     choose("batch_size", min(1024, shape.n_rows), "1024 rows, or all of them if there are fewer")
+    if grouped:
+        choose("learning_rate", GROUPS_RATE, "small, so that training stays by the groups it starts from")
+        if config.near_copies == "guard":
+            reasons["near_copies"] = "training starts from groups of learners, so near-copies are only reported"
     choose("learning_rate", 0.5 if layered else 0.3, "holds for batches of 1024 on real ensembles")
     if config.learning_rate == AUTO:
         raise ValueError("a sweep must have found the learning rate before the other settings can follow")
@@ -271,9 +299,12 @@ def resolve(config: TrainConfig, shape: Shape) -> Settings:
         updates = max(math.ceil(config.epochs * shape.n_rows / batch), 1)
         reasons["updates"] = f"{config.epochs:g} epochs of {shape.n_rows:,} rows"
         config = replace(config, updates=updates, epochs=None)
-    goal = TRAINING_TIME if layered else TRAINING_TIME_BARE
-    updates = int(min(max(goal / rate, UPDATES[0]), UPDATES[1]))
-    choose("updates", updates, f"learning rate × updates ≈ {goal:g}, within {UPDATES[0]} to {UPDATES[1]}")
+    goal = GROUPS_TIME if grouped else TRAINING_TIME if layered else TRAINING_TIME_BARE
+    least, most = GROUPS_UPDATES if grouped else UPDATES
+    updates = int(min(max(round(goal / rate, 6), least), most))
+    choose("updates", updates, f"learning rate × updates ≈ {goal:g}, within {least} to {most}")
+    if grouped:
+        choose("init_scale", 2.0, "not used: the weights at the start are those of the groups")
     if layered:
         choose("init_scale", 2.0, "a clear majority vote to start from")
         choose("step_size", step_size(shape.n_classes), "a flat energy moves 3 % of the votes per step")

@@ -15,8 +15,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from deem_core.groups.latent_tree import GroupedModel
 from deem_core.model.config import TrainConfig
 from deem_core.model.energy import Model, free_and_expected_energy, free_energy, initialise, posterior
+from deem_core.model.group_start import initialise_from_groups
 from deem_core.model.records import Record, not_finite
 from deem_core.model.sampler import Chain, Kind, sample
 from deem_core.typing import Integers
@@ -78,6 +80,8 @@ class Trainer:
     learning_rates : sequence of float, optional
         One per restart instead of the one in ``config``.
     device : torch.device
+    tree : GroupedModel, optional
+        Where training starts; by default the majority vote.
     """
 
     def __init__(
@@ -89,19 +93,18 @@ class Trainer:
         *,
         device: torch.device,
         learning_rates: Sequence[float] | None = None,
+        tree: GroupedModel | None = None,
     ) -> None:
         self.config, self.seeds, self.device = config, list(seeds), device
         self.codes = torch.tensor(codes, device=device)  # a copy: the votes themselves are read-only
         n_rows, n_learners = codes.shape
         generators = [torch.Generator(device).manual_seed(seed) for seed in seeds]
-        model = initialise(
-            n_learners,
-            n_classes,
-            _known(config.n_layers),
-            generators,
-            scale=_known(config.init_scale),
-            activation=config.activation,
-        )
+        n_layers = _known(config.n_layers)
+        if tree is None:
+            scale = _known(config.init_scale)
+            model = initialise(n_learners, n_classes, n_layers, generators, scale=scale, activation=config.activation)
+        else:
+            model = initialise_from_groups(tree, n_layers, generators, activation=config.activation)
         self.model = model.with_parameters([tensor.requires_grad_() for tensor in model.parameters()])
         self.start = [tensor.detach().clone() for tensor in model.parameters()[:3]]
         self.generator = generators[0]
@@ -109,7 +112,7 @@ class Trainer:
         rates = [_known(config.learning_rate)] * len(self.seeds) if learning_rates is None else learning_rates
         self.rates = torch.tensor(list(rates), device=device)
         self.masks = self.model.free_masks()[:3]
-        self.boost, self.decay = _sparse_help(codes, n_classes, _known(config.n_layers), device)
+        self.boost, self.decay = _sparse_help(codes, n_classes, n_layers, device)
         self.velocity = [torch.zeros_like(t) for t in model.parameters()] if config.momentum else []
         self.chains = self.codes.expand(len(self.seeds), -1, -1).clone() if config.chain_start == "persistent" else None
         self.update = 0

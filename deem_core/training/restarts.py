@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from deem_core.control import Control, Saved
-from deem_core.model.config import Settings, Shape, TrainConfig, resolve
+from deem_core.model.config import Settings, TrainConfig
 from deem_core.model.devices import pick_device
 from deem_core.model.energy import Model, stack
 from deem_core.model.records import Record, has_settled
@@ -23,6 +23,7 @@ from deem_core.model.trainer import Trainer, stack_size
 from deem_core.training.health import RestartHealth, hopeless, judge, survivors_suffice
 from deem_core.training.near_copies import Reduction
 from deem_core.training.parts import Part, ask, row_chunks
+from deem_core.training.start import MAJORITY, Start
 from deem_core.votes import Votes
 from deem_core.votes.alignment import class_map
 from deem_core.votes.arrays import spread_rows
@@ -135,12 +136,13 @@ def fit_restarts(
     pool: Executor,
     control: Control | None = None,
     name: str = "training",
+    start: Start = MAJORITY,
 ) -> Fit:
     """Train ``asked`` restarts on the reduced votes and keep the living ones.
 
     If too few survive, as many again are trained while there are seeds: collapse is mostly bad luck of a start.
     Checkpoints are kept under keys that begin with ``name``. ``report`` is called, from several threads, with a record,
-    the share of its restart that is done, and whether it comes from a checkpoint.
+    the share of its restart that is done, and whether it comes from a checkpoint. ``start`` is of the reduced votes.
 
     Raises
     ------
@@ -149,14 +151,14 @@ def fit_restarts(
     """
     reduced = reduction.reduce(votes.without_truth())
     reduced = reduced.select_rows(reduced.votes_per_row > 0)
-    settings = resolve(config, Shape.of(reduced))
+    settings = start.settings(config, reduced)
     device = pick_device(config.device)
     control = control or Control()
     size = _resumable_stack_size(f"{name}-stacks", stack_size(asked, device), control)
 
     def train(first: int) -> _Stack:
         own = seeds[first : min(first + size, (first // asked + 1) * asked)]
-        trainer = Trainer(reduced.codes, reduced.n_classes, settings.config, own, device=device)
+        trainer = Trainer(reduced.codes, reduced.n_classes, settings.config, own, device=device, tree=start.tree)
         stacked = _Stack(trainer, first, f"{name}-{first}", control)
         stacked.train(report)
         return stacked

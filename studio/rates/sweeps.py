@@ -225,6 +225,12 @@ def train_with(rate: float) -> None:
     state.go_to("train")
 
 
+def train_from_groups() -> None:
+    """Go to the Train page without a rate: training from groups needs none."""
+    choose(None)
+    state.go_to("train")
+
+
 def reopen(run_id: str) -> None:
     """Turn to an earlier sweep."""
     choose(None)

@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from deem_core.comparison import METHODS, TRAINED
-from deem_core.model import AUTO, Settings, Shape, TrainConfig, resolve
+from deem_core.model import AUTO, GROUPS_RATE, Settings, Shape, TrainConfig, resolve
 from studio import background, state, text, widgets
 from studio.data.datasets import Opened
 from studio.rates import sweeps
@@ -22,6 +22,7 @@ VERSION = "deem_train_settings"
 """Counts resets, so that all widgets begin anew."""
 
 FROM_DATA, CHOSEN, BY_SWEEP = "From the data", "Chosen", "By a sweep"
+STARTS = {AUTO: "By the votes", "majority": "Majority vote", "groups": "Groups of learners"}
 _WHY = {item.name: item.metadata["why"] for item in fields(TrainConfig)}
 
 
@@ -74,7 +75,9 @@ def _rate(usual: Settings) -> dict[str, Any]:
     if kind == BY_SWEEP:
         return {"learning_rate": AUTO}
     if kind == FROM_DATA:
-        right.caption(f"{usual.config.learning_rate:g}: {usual.reasons['learning_rate']}")
+        right.caption(
+            f"{usual.config.learning_rate:g}: {usual.reasons['learning_rate']}; {GROUPS_RATE:g} from groups of learners"
+        )
         return {}
     rate = right.number_input(
         "Rate",
@@ -130,6 +133,7 @@ def _advanced(method: str, usual: Settings) -> dict[str, Any]:
         "momentum": grid.number_input("Momentum", 0.0, 0.99, 0.0, **_keep("momentum"), help=_help("momentum")),
         "l1": _penalty(grid, "l1"),
         "l2": _penalty(grid, "l2"),
+        "start": _start(grid),
         "init_scale": _float(grid, "init_scale", "Initial scale", f"{config_from_data.init_scale:.3g}"),
         "near_copies": _choice(grid, "near_copies", "Near-copies"),
     }
@@ -172,6 +176,21 @@ def _penalty(grid: Any, name: str) -> float:
 def _choice(grid: Any, name: str, label: str) -> str:
     item = next(each for each in fields(TrainConfig) if each.name == name)
     value: str = grid.selectbox(label, item.metadata["choices"], **_keep(name), help=_help(name))
+    return value
+
+
+def _start(grid: Any) -> str:
+    """Return where training starts; a rate that a sweep recommends holds from the majority vote."""
+    chosen = sweeps.chosen_rate()
+    value: str = grid.selectbox(
+        "Start",
+        STARTS,
+        index=list(STARTS).index("majority" if chosen is not None else AUTO),
+        format_func=lambda name: STARTS[name],
+        **_keep(f"start_{chosen}"),
+        help=f"{_help('start')} By default training starts from groups of learners that err together, where such "
+        "groups explain the votes. A rate chosen on the Learning rate page holds from the majority vote.",
+    )
     return value
 
 

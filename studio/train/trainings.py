@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from deem_core import Alarm, comparison
 from deem_core.answers import StoredAnswer
-from deem_core.model import Record
+from deem_core.model import AUTO, Record
 from deem_core.runs import FusionSummary, Run
 from deem_core.training.alarms import alarms
 from deem_core.typing import Floats
@@ -106,6 +106,17 @@ def overruled(labels: StoredAnswer, opened: Opened) -> tuple[int, pd.DataFrame]:
     return len(rows), frame
 
 
+def difference(one: Run, other: Run, opened: Opened) -> float | None:
+    """Return the share of rows that two runs label differently.
+
+    None unless both are done.
+    """
+    labels = [outcome(run, opened) for run in (one, other)]
+    if labels[0] is None or labels[1] is None or not opened.reading.votes.n_rows:
+        return None
+    return float((labels[0].codes != labels[1].codes).mean())
+
+
 def confidence_counts(labels: StoredAnswer) -> tuple[Floats, NDArray[np.int64]]:
     """Return bin edges and rows per bin of the confidence."""
     finite = labels.confidence[np.isfinite(labels.confidence)]
@@ -140,6 +151,8 @@ def title_of(config: Mapping[str, Any]) -> str:
         parts.append("rate by sweep")
     if config.get("n_layers") is not None:
         parts.append(text.count(config["n_layers"], "layer"))
+    if config.get("start", AUTO) != AUTO:
+        parts.append(f"start: {config['start']}")
     if config.get("near_copies", "guard") != "guard":
         parts.append(f"near-copies: {config['near_copies']}")
     return " · ".join(parts)

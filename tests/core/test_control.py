@@ -73,7 +73,8 @@ def test_a_stopped_training_goes_on_to_the_same_labels_and_records(votes, patien
 
 def test_a_training_begun_in_small_stacks_goes_on_where_stacks_are_large(votes, monkeypatch):
     """A CPU trains three restarts side by side, a GPU all of them."""
-    settings = {"updates": 40, "batch_size": 64, "restarts": 5, "random_state": 0, "near_copies": "keep"}
+    settings = {"updates": 40, "batch_size": 64, "restarts": 5, "random_state": 0}
+    settings |= {"near_copies": "keep", "start": "majority"}
     whole = DEEM(**settings).fit(votes)
     control = Kept(50)
     with contextlib.suppress(Stopped):
@@ -156,7 +157,9 @@ def test_a_part_that_is_one_step_keeps_its_own_steps_and_records_to_itself():
 
 def test_a_fit_tells_how_far_all_restarts_have_come_together(votes):
     control, seen = Heard(), []
-    DEEM(updates=10, batch_size=64, restarts=4, random_state=0).fit(votes, control=control, watch=seen.append)
+    DEEM(updates=10, batch_size=64, restarts=4, random_state=0, start="majority").fit(
+        votes, control=control, watch=seen.append
+    )
     assert [record for _, _, record in control.told] == seen
     assert {step for step, _, _ in control.told} == {"Training"}
     shares = [share for _, share, _ in control.told]
@@ -166,7 +169,8 @@ def test_a_fit_tells_how_far_all_restarts_have_come_together(votes):
 
 
 def test_what_was_trained_before_counts_when_a_fit_is_resumed(votes):
-    settings = {"updates": 40, "batch_size": 64, "restarts": 2, "random_state": 0, "near_copies": "keep"}
+    settings = {"updates": 40, "batch_size": 64, "restarts": 2, "random_state": 0}
+    settings |= {"near_copies": "keep", "start": "majority"}
     control = Kept(30)
     with contextlib.suppress(Stopped):
         DEEM(**settings).fit(votes, control=control)
@@ -182,7 +186,8 @@ def test_choosing_the_rate_is_the_first_half_of_a_fit(votes, monkeypatch):
     monkeypatch.setattr(candidates, "DOUBLINGS", range(-1, 1))
     monkeypatch.setattr(candidates, "resolve", lambda config, shape: resolve(replace(config, updates=12), shape))
     control = Heard()
-    DEEM(learning_rate="auto", updates=10, batch_size=64, restarts=2, random_state=0).fit(votes, control=control)
+    settings = {"updates": 10, "batch_size": 64, "restarts": 2, "random_state": 0, "start": "majority"}
+    DEEM(learning_rate="auto", **settings).fit(votes, control=control)
     steps = list(dict.fromkeys(step for step, _, _ in control.told))
     assert steps == ["Choosing the learning rate", "Training"]
     sweep = [share for step, share, _ in control.told if step == steps[0]]

@@ -97,7 +97,7 @@ def settings_for(votes: Votes, restarts: int = 5) -> TrainConfig:
     The weight at the start, log(K − 1) + log 9, makes a hidden vote right with 90 %.
     """
     scale = math.log(votes.n_classes - 1) + math.log(ACCURACY / (1 - ACCURACY))
-    config = resolve(TrainConfig(init_scale=scale, restarts=restarts), Shape.of(votes)).config
+    config = resolve(TrainConfig(start="majority", init_scale=scale, restarts=restarts), Shape.of(votes)).config
     rate = float(config.learning_rate or 0)  # resolved: never None
     return replace(config, updates=math.ceil(TRAINING_TIME / rate))
 

@@ -46,7 +46,7 @@ class GuardPlan:
     sentences: tuple[str, ...]
 
 
-def guard(votes: Votes, mode: Mode, rng: np.random.Generator) -> GuardPlan:
+def guard(votes: Votes, mode: Mode, rng: np.random.Generator, *, grouped: bool = False) -> GuardPlan:
     """Look for near-copies and plan what to do about them.
 
     Parameters
@@ -56,6 +56,8 @@ def guard(votes: Votes, mode: Mode, rng: np.random.Generator) -> GuardPlan:
         Collapse tight cliques and hedge loose ones; report only; collapse all of them.
     rng : np.random.Generator
         Chooses the rows that κ is estimated on where there are more than `MAX_ROWS`.
+    grouped : bool
+        Whether training starts from groups of learners, so that "guard" only reports.
     """
     if mode not in get_args(Mode):
         raise InputError(f"near_copies is {mode!r}; choose one of {', '.join(get_args(Mode))}.")
@@ -66,8 +68,9 @@ def guard(votes: Votes, mode: Mode, rng: np.random.Generator) -> GuardPlan:
     kappa, common = kappa_and_rows(votes, rng, MAX_ROWS)
     cliques = find_cliques(kappa, votes.learners)
     tight = tuple(clique for clique in cliques if clique.kind == "tight")
-    collapsed = {"guard": tight, "keep": (), "collapse": cliques}[mode]
-    hedged = cliques if mode == "guard" and len(tight) < len(cliques) else ()
+    acts = mode == "guard" and not grouped
+    collapsed = cliques if mode == "collapse" else tight if acts else ()
+    hedged = cliques if acts and len(tight) < len(cliques) else ()
     least = min(len(Reduction.of(votes.learners, chosen).members) for chosen in (collapsed, hedged))
     if least < MIN_LEARNERS:  # fewer voices identify nothing; the hedge collapses more, so it is the first to go
         hedged = ()
@@ -77,21 +80,14 @@ def guard(votes: Votes, mode: Mode, rng: np.random.Generator) -> GuardPlan:
         cliques,
         base=Reduction.of(votes.learners, collapsed),
         hedge=Reduction.of(votes.learners, hedged) if hedged else None,
-        sentences=(*_findings(cliques, collapsed, hedged, mode, least), *_sparse_note(common)),
+        sentences=(*_findings(cliques, collapsed, hedged, _untouched(mode, grouped, least)), *_sparse_note(common)),
     )
 
 
 def _findings(
-    cliques: Sequence[Clique], collapsed: Sequence[Clique], hedged: Sequence[Clique], mode: Mode, least: int
+    cliques: Sequence[Clique], collapsed: Sequence[Clique], hedged: Sequence[Clique], untouched: str
 ) -> list[str]:
     """Return sentences on near-copies, with κ, and what was done about them."""
-    if mode == "keep":
-        untouched = "Every learner kept its voice, as asked"
-    else:
-        untouched = (
-            f"Every learner kept its voice: one voice per group would leave {least} of them, and fewer than "
-            f"{MIN_LEARNERS} identify nothing"
-        )
     treatments = [
         ("Near-copies", "Each group was given one voice, its own majority vote", collapsed),
         (
@@ -107,6 +103,18 @@ def _findings(
         for finding, action, group in treatments
         if group
     ]
+
+
+def _untouched(mode: Mode, grouped: bool, least: int) -> str:
+    """Return why near-copies kept their voices, where they did."""
+    if mode == "keep":
+        return "Every learner kept its voice, as asked"
+    if mode == "guard" and grouped:
+        return "Every learner kept its voice: training starts from a model of groups of learners that err together"
+    return (
+        f"Every learner kept its voice: one voice per group would leave {least} of them, and fewer than "
+        f"{MIN_LEARNERS} identify nothing"
+    )
 
 
 def _in_words(clique: Clique) -> str:

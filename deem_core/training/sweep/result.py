@@ -55,6 +55,8 @@ class Sweep:
     failures : dict of int to str
         Candidate → why it was abandoned.
     smoothing : float
+    training_start : str
+        Where training with these settings starts by itself; "groups" if not from the majority vote, as the sweep does.
     """
 
     rates: Floats
@@ -77,6 +79,7 @@ class Sweep:
     notes: tuple[str, ...]
     failures: dict[int, str]
     smoothing: float
+    training_start: str = "majority"
 
     @property
     def by_depth(self) -> bool:
@@ -144,6 +147,7 @@ class Sweep:
             "complete": self.complete,
             "notes": list(self.notes),
             "smoothing": self.smoothing,
+            "training_start": self.training_start,
         }
 
     @classmethod
@@ -205,6 +209,7 @@ class Sweep:
             notes=tuple(content["notes"]),
             failures={r: item["failure"] for r, item in enumerate(rates) if item["failure"]},
             smoothing=float(content["smoothing"]),
+            training_start=content.get("training_start", "majority"),
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -250,6 +255,7 @@ def finish(sweeper: Sweeper) -> Sweep:
         notes=tuple(sweeper.sentences),
         failures=dict(sweeper.failures),
         smoothing=sweeper.smoothing,
+        training_start=sweeper.plan.training_start,
     )
     verdicts, chosen = _judge(unjudged, unjudged.smoothing)
     return Sweep(**{**vars(unjudged), "verdicts": verdicts, "recommendation": chosen})

@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from threading import Event
 from typing import Any, ClassVar
@@ -17,20 +17,19 @@ from sklearn.utils import check_random_state
 
 from deem_core.control import Control
 from deem_core.errors import InputError
-from deem_core.model.config import Shape, TrainConfig
+from deem_core.model.config import Settings, Shape, TrainConfig
 from deem_core.model.devices import cores, pick_device
 from deem_core.model.records import Record
 from deem_core.training import guidance
 from deem_core.training.guidance import SMOOTHING
-from deem_core.training.near_copies import GuardPlan, guard
 from deem_core.training.restarts import training_pool
+from deem_core.training.start import NOTHING_TO_SWEEP, Plan, plan_sweep
 from deem_core.training.sweep.candidates import in_words, plan_candidates, stacks_of
 from deem_core.training.sweep.cost import calibrate
 from deem_core.training.sweep.depth import Dependence, dependence
 from deem_core.training.sweep.measure import Look, Measure
 from deem_core.training.sweep.result import Curves, Sweep, finish
 from deem_core.training.sweep.trainer import Stack
-from deem_core.votes import Votes
 from deem_core.votes.arrays import spread_rows
 from deem_core.votes.recode import votes_to_learn_from
 
@@ -109,8 +108,9 @@ class Sweeper:
         Asked before every update whether to stop, and told every record.
     smoothing : float
         Weight of the past in the moving average that verdicts are drawn from.
-    plan : GuardPlan, optional
-        What to do about near-copies, from a `guard` that ran already; by default it runs here.
+    plan : Plan, optional
+        Of a training from the majority vote that was planned already; by default it is planned here. A sweep never
+        starts from groups of learners: `Sweep.training_start` says whether training would.
     """
 
     def __init__(
@@ -122,15 +122,20 @@ class Sweeper:
         config: TrainConfig | None = None,
         control: Control | None = None,
         smoothing: float = SMOOTHING,
-        plan: GuardPlan | None = None,
+        plan: Plan | None = None,
     ) -> None:
         config = config or TrainConfig()
         guidance.smooth(np.zeros((1, 1)), smoothing)  # its bounds, before any work is done
         self.smoothing, self.control = smoothing, control or Control()
         self.seed = int(check_random_state(config.random_state).randint(2**31 - 1))
-        self.votes, self.sentences = _table(votes, config, self.seed, plan)
+        votes = votes_to_learn_from(votes, config.allow_few_learners)
+        self.plan = plan_sweep(votes, config, self.seed, self.control) if plan is None else plan
+        reduced = self.plan.near_copies.base.reduce(votes)
+        self.votes = reduced.select_rows(reduced.votes_per_row > 0)
+        self.sentences = (*self.plan.near_copies.sentences, *_start_note(self.plan))
         shape = Shape.of(self.votes)
-        self.candidates, self.settings = plan_candidates(shape, config, rates, n_layers)
+        self.candidates, settings = plan_candidates(shape, replace(config, start="majority"), rates, n_layers)
+        self.settings = Settings(settings.config, {**settings.reasons, "start": self.plan.start.reason})
         self.device = pick_device(config.device)
         self.stacks = stacks_of(self.candidates, shape, self.device)
         self.how = in_words(self.stacks, self.device, cores() if self.device.type == "cpu" else 1)
@@ -319,7 +324,7 @@ def sweep(
     smoothing: float = SMOOTHING,
     watch: Callable[[SweepProgress], None] | None = None,
     control: Control | None = None,
-    plan: GuardPlan | None = None,
+    plan: Plan | None = None,
     **settings: Any,
 ) -> Sweep:
     """Train at several learning rates, or depths, and judge their energy curves.
@@ -356,17 +361,19 @@ def estimate(
 
     For the same arguments, from a few real updates.
     """
-    return Sweeper(votes, rates, n_layers=n_layers, config=TrainConfig.of(settings)).estimate_seconds()
+    config = replace(TrainConfig.of(settings), start="majority")  # the same sweep, without the search for groups
+    return Sweeper(votes, rates, n_layers=n_layers, config=config).estimate_seconds()
 
 
 def _living(result: Sweep) -> int:
     return sum(verdict.kind != "class died" for verdict in result.verdicts)
 
 
-def _table(X: Any, config: TrainConfig, seed: int, plan: GuardPlan | None) -> tuple[Votes, tuple[str, ...]]:
-    """Return the votes to train on, and sentences about near-copies."""
-    votes = votes_to_learn_from(X, config.allow_few_learners)
-    if plan is None:
-        plan = guard(votes, config.near_copies, np.random.default_rng(seed))  # type: ignore[arg-type]
-    reduced = plan.base.reduce(votes)
-    return reduced.select_rows(reduced.votes_per_row > 0), plan.sentences
+def _start_note(plan: Plan) -> tuple[str, ...]:
+    """Return a sentence where training would start elsewhere."""
+    if plan.training_start == "majority":
+        return ()
+    return (
+        "This sweep starts from the majority vote, and its rates hold for training from there (start: majority). By "
+        f"default training starts from groups of learners on these votes and needs no sweep: {NOTHING_TO_SWEEP}.",
+    )

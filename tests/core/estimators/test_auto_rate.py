@@ -10,11 +10,12 @@ from deem_core.control import Control, Saved, Stopped
 from deem_core.errors import InputError
 from deem_core.estimators import deem
 from deem_core.simulation import make
+from deem_core.training import start
 from deem_core.training.guidance import Recommendation
 from deem_core.training.near_copies import guard
 from deem_core.training.sweep import Sweep, sweep, sweeper
 
-SMALL = {"updates": 20, "batch_size": 64, "restarts": 2, "random_state": 0}
+SMALL = {"updates": 20, "batch_size": 64, "restarts": 2, "random_state": 0, "start": "majority"}
 
 
 @pytest.fixture(scope="module")
@@ -84,8 +85,8 @@ def test_the_guard_runs_once_and_sweep_and_training_use_the_same_table(monkeypat
     votes = make("copies", 400, 0).votes
     guards, tables = [], []
 
-    def one_guard(*asked):
-        guards.append(guard(*asked))
+    def one_guard(*asked, **more):
+        guards.append(guard(*asked, **more))
         return guards[-1]
 
     class Swept(sweeper.Sweeper):
@@ -94,8 +95,7 @@ def test_the_guard_runs_once_and_sweep_and_training_use_the_same_table(monkeypat
             tables.append(self.votes)
             self.schedule = self.schedule[:2]
 
-    for module in (deem, sweeper):
-        monkeypatch.setattr(module, "guard", one_guard)
+    monkeypatch.setattr(start, "guard", one_guard)
     monkeypatch.setattr(sweeper, "Sweeper", Swept)
     model = DEEM(learning_rate="auto", **SMALL).fit(votes)
     assert len(guards) == 1

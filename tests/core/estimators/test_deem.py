@@ -11,7 +11,7 @@ from deem_core import DEEM, IRBM, InputError, Votes, simulation
 from deem_core.training import restarts
 from deem_core.votes.describe import accuracy
 
-QUICK = {"random_state": 0, "restarts": 2, "updates": 40, "batch_size": 256}
+QUICK = {"random_state": 0, "restarts": 2, "updates": 40, "batch_size": 256, "start": "majority"}
 
 
 @pytest.fixture(scope="module")
@@ -222,10 +222,10 @@ class TestRobustness:
         copies = [np.where(rng.random(4000) < 0.05, rng.integers(0, 3, 4000), guesser) for _ in range(2)]
         codes = np.column_stack([base.votes.codes, *copies])
         votes = Votes(codes, np.arange(3), [*base.votes.learners, "copy_1", "copy_2"], truth=base.truth)
-        model = DEEM(random_state=0, restarts=3).fit(votes)
+        model = DEEM(random_state=0, restarts=3, start="majority").fit(votes)
         assert any({"copy_1", "copy_2"} <= set(clique.learners) for clique in model.near_copies_.cliques)
         assert accuracy(model.fuse_codes(votes.codes).argmax(axis=1), votes.truth) > 0.9
-        captured = DEEM(random_state=0, restarts=3, near_copies="keep").fit(votes)
+        captured = DEEM(random_state=0, restarts=3, start="majority", near_copies="keep").fit(votes)
         majority = accuracy(votes.majority_vote.codes, votes.truth)
         assert accuracy(captured.fuse_codes(votes.codes).argmax(axis=1), votes.truth) < majority - 0.1
 

@@ -17,7 +17,7 @@ from deem_core.training.sweep import Sweep, Sweeper, default_rates, sweep
 from deem_core.training.sweep.depth import dependence
 from deem_core.training.sweep.trainer import Stack, SweepTrainer
 
-TINY = {"updates": 60, "batch_size": 32, "random_state": 0, "near_copies": "keep", "device": "cpu"}
+TINY = {"updates": 60, "batch_size": 32, "random_state": 0, "near_copies": "keep", "start": "majority", "device": "cpu"}
 RATES = [0.05, 0.5, 2.0]
 
 
