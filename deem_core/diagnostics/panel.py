@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deem_core.groups.effective_votes import kish
+from deem_core.groups.effective_votes import kish, votes_per_row
 from deem_core.groups.mistakes import PairSample, correlation
 from deem_core.votes import NO_VOTE, Votes
 
@@ -38,6 +38,7 @@ def true_effective_votes(votes: Votes, rng: np.random.Generator) -> float | None
         if value is not None:
             values.append(value)
             rows.append(len(both))
-    if not values:
+    per_row = votes_per_row(votes)
+    if not values or per_row is None:
         return None
-    return kish(float(votes.votes_per_row[votes.votes_per_row > 0].mean()), float(np.average(values, weights=rows)))
+    return kish(per_row, float(np.average(values, weights=rows)))
