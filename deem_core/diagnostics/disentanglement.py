@@ -94,7 +94,9 @@ class Dependence(Result):
 
     @property
     def joined_pairs(self) -> Mask:
-        """Pairs of units (u, u) that say the same after the last layer, though their learners did not.
+        """Pairs of units (u, u) that say the same after the last layer.
+
+        Their learners did not.
 
         So a layer holds groups of learners that training starts from: every unit of a group is the group's latent.
         """
@@ -246,7 +248,10 @@ def _nearest_restart(model: FittedModel, codes: Integers, fused: Integers) -> in
 
 
 def _same(information: Floats) -> Mask:
-    """Return which units (u, u) tell nearly all of each other; units that never vary tell nothing."""
+    """Return which units (u, u) tell nearly all of each other.
+
+    Units that never vary tell nothing.
+    """
     entropy = np.nan_to_num(np.diagonal(information))
     least = np.minimum(entropy[:, None], entropy)
     same: Mask = (np.nan_to_num(information) >= SAME * least) & (least > 0)

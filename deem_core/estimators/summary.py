@@ -158,7 +158,10 @@ class TrainingSummary:
 
     @property
     def start_sentence(self) -> str:
-        """Where training started and why; empty if that was asked for, or is not known."""
+        """Where training started and why.
+
+        Empty if that was asked for, or is not known.
+        """
         start = self.settings.get("start")
         if start is None or start.reason == GIVEN:
             return ""
@@ -167,7 +170,10 @@ class TrainingSummary:
 
     @property
     def guard_acted(self) -> bool:
-        """Whether something was done about near-copies; older summaries tell only of a hedge."""
+        """Whether something was done about near-copies.
+
+        Older summaries tell only of a hedge.
+        """
         return self.hedged or (self.near_copies_found and not self.from_groups)
 
     def to_dict(self) -> dict[str, Any]:

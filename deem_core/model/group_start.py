@@ -91,7 +91,7 @@ def group_parameters(tree: GroupedModel, n_layers: int, *, activation: str = "sp
 
 
 def rooted(tree: GroupedModel) -> GroupedModel:
-    """Return the tree with its label at the root, in the order of the classes.
+    """Return the tree with its label at the root, classes in order.
 
     Where the label is a group's latent Z, that group's learners hang on it directly, and all others become one group
     around the old root Y, with Pr(Y = y | Z = z) between: Y stays one voice. This is the same law if no other group
@@ -118,7 +118,10 @@ def rooted(tree: GroupedModel) -> GroupedModel:
 
 
 def _irbm(tree: GroupedModel, scores: Floats, *, layered: bool) -> Model:
-    """Return the model without layers; ``scores (d, K, K)`` are the logarithms of a vote given its latent."""
+    """Return the model without layers.
+
+    ``scores (d, K, K)`` are the logarithms of a vote given its latent.
+    """
     d, K = tree.n_learners, tree.n_classes
     for group, between in zip(tree.groups, tree.A, strict=True):
         members = list(group)
@@ -143,7 +146,10 @@ def _latent_layer(tree: GroupedModel, diagonal: float) -> tuple[Floats, Floats]:
 
 
 def _centred(logs: Floats) -> Floats:
-    """Return logarithms with mean zero over the latent's states, which no activation sees."""
+    """Return logarithms with mean zero over the latent's states.
+
+    No activation sees the difference.
+    """
     centred: Floats = logs - logs.mean(axis=-1, keepdims=True)
     return centred
 

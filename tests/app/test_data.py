@@ -87,7 +87,7 @@ def test_a_link_to_something_that_is_not_there_gets_a_sentence(app, name, id):
 
 
 def test_a_link_that_names_only_a_run_brings_its_data(app, make_run, dataset):
-    run = make_run(summary=SUMMARY)
+    run = make_run(kind="fuse", summary=SUMMARY)
     app.query_params[state.RUN] = run.id
     go(app)
     expect_calm(app)
