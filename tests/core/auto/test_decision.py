@@ -96,7 +96,7 @@ def test_a_few_missing_votes_change_next_to_nothing(share):
 
 
 def test_ties_of_a_majority_that_nothing_explains_are_broken_by_dawid_skene():
-    votes = shared_hard_rows(n=6000, d=6)
+    votes = shared_hard_rows()
     made = decision(votes)
     assert made.answered_by == "mv"
     clear = ~votes.majority_vote.tied
