@@ -246,7 +246,10 @@ def _nearest_restart(model: FittedModel, codes: Integers, fused: Integers) -> in
 
 
 def _same(information: Floats) -> Mask:
-    """Return which units (u, u) tell nearly all of each other; units that never vary tell nothing."""
+    """Return which units (u, u) tell nearly all of each other.
+
+    Units that never vary tell nothing.
+    """
     entropy = np.nan_to_num(np.diagonal(information))
     least = np.minimum(entropy[:, None], entropy)
     same: Mask = (np.nan_to_num(information) >= SAME * least) & (least > 0)

@@ -152,7 +152,10 @@ class TrainingSummary:
 
     @property
     def start_sentence(self) -> str:
-        """Where training started and why; empty if that was asked for, or is not known."""
+        """Where training started and why.
+
+        Empty if that was asked for, or is not known.
+        """
         start = self.settings.get("start")
         if start is None or start.reason == GIVEN:
             return ""

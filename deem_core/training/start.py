@@ -1,4 +1,4 @@
-"""Start of a training: the majority vote, or groups of learners that err together.
+"""Start of a training: the majority vote, or groups of learners.
 
 From the majority vote the label may end up on one group of dependent learners (capture). Where a latent tree of label,
 groups and learners explains the votes, training starts there instead, and small steps keep it there.

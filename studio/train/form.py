@@ -180,7 +180,10 @@ def _choice(grid: Any, name: str, label: str) -> str:
 
 
 def _start(grid: Any) -> str:
-    """Return where training starts; a rate that a sweep recommends holds from the majority vote."""
+    """Return where training starts.
+
+    A rate that a sweep recommends holds from the majority vote.
+    """
     chosen = sweeps.chosen_rate()
     value: str = grid.selectbox(
         "Start",
