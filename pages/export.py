@@ -32,7 +32,8 @@ def labels(run: Run, opened: datasets.Opened, method: str = "") -> None:
 def review_queue(run: Run, opened: datasets.Opened, method: str = "") -> None:
     result = results.labelled(run, method)
     queue = review.queue(result)
-    restarts = "" if method else ", and rows on which restarts disagree"
+    restarts = ", and rows on which restarts disagree" if run.kind == "train" else ""
+    explained = not method and jobs.has_model(run)
     st.markdown(
         f"**{text.count(len(queue.rows), 'row')} worth a look**, the most urgent first: labels that their votes back "
         f"least{',' if restarts else ' and'} unanimous votes that were overruled{restarts}."
@@ -49,7 +50,7 @@ def review_queue(run: Run, opened: datasets.Opened, method: str = "") -> None:
         },
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        why = "" if method else "Mark a row to see why it got its label. "
+        why = "Mark a row to see why it got its label. " if explained else ""
         st.caption(f"{why}Fill in reviewed_label in the file and bring it back.")
         widgets.download(
             "Download the review queue",
@@ -58,7 +59,7 @@ def review_queue(run: Run, opened: datasets.Opened, method: str = "") -> None:
             "download_review",
         )
     rows = selection["selection"]["rows"]
-    if rows and rows[0] < len(queue.rows) and not method:
+    if rows and rows[0] < len(queue.rows) and explained:
         frame.why_chart(run, result.opened, int(queue.rows[rows[0]]), "review_why")
     bring_reviewed(result)
 
@@ -129,9 +130,7 @@ def report(training: Run, opened: datasets.Opened) -> None:
 
 
 def page() -> None:
-    head = widgets.with_data(
-        "Export", "What do I take home?", ":material/download:", "Bring a file and train on it first."
-    )
+    head = widgets.with_data("Export", "What do I take home?", ":material/download:", "Bring a file and fuse it first.")
     if head is None:
         return
     badges, opened = head
@@ -139,18 +138,16 @@ def page() -> None:
     if not runs:
         widgets.empty_state(
             ":material/download:",
-            "No trained model yet",
-            "Labels, model and report appear here after a training, labels also after a comparison.",
-            "Go to Train",
-            "train",
+            "No labels yet",
+            "They appear here once the votes are fused, on the Data page or by a training.",
+            "Go to Data",
+            "data",
         )
         return
     with badges:
         widgets.truth_badge(opened.facts.n_truth)
     if jobs.find(state.get(state.RUN)) is None and state.get(state.RUN) is not None:
-        st.info(
-            "The run in the address was deleted. This is the latest training of these data.", icon=":material/info:"
-        )
+        st.info("The run in the address was deleted. This is the latest answer to these data.", icon=":material/info:")
         state.put(state.RUN, None)
     run = sources.in_use(runs)
     if len(runs) > 1 or run.kind == "compare":  # it is said that this is not a training
@@ -159,14 +156,28 @@ def page() -> None:
         compared(run, opened)
     else:
         warnings(run)
-        show_tabs(TABS, "export_tab", run, opened)
+        answered(run)
+        show_tabs({name: TABS[name] for name in tabs_of(run)}, "export_tab", run, opened)
+
+
+@errors.boundary()
+def answered(run: Run) -> None:
+    summary = trainings.summary(run) if run.kind == "fuse" else None
+    for sentence in () if summary is None else summary.training.why or ():
+        st.caption(text.plain(sentence))
+
+
+def tabs_of(run: Run) -> list[str]:
+    if run.kind == "train":
+        return list(TABS)
+    return [name for name in TABS if name in COMPARED or (name in NEEDS_MODEL and jobs.has_model(run))]
 
 
 def choose(runs: list[Run], run: Run) -> None:
     by_id = {run.id: run for run in runs}
     state.set_value("export_run", run.id)
     st.selectbox(
-        "Training or comparison" if any(run.kind == "compare" for run in runs) else "Training",
+        "Labels of",
         list(by_id),
         format_func=lambda each: f"{frame.run_words(by_id[each])} · {each[:6]}",  # titles and ages may be alike
         key="export_run",
@@ -182,6 +193,7 @@ def compared(run: Run, opened: datasets.Opened) -> None:
         st.caption("No method of this comparison gave labels. Compare again.")
         return
     comparisons.method_note(comparison[method])
+    widgets.alarms(comparison[method].alarms)
     show_tabs({name: partial(TABS[name], method=method) for name in COMPARED}, "export_compared_tab", run, opened)
     st.caption("A model, labels for new data and a report need a training.")
 
@@ -202,5 +214,6 @@ TABS: dict[str, Callable[..., None]] = {
     "Report": report,
 }
 COMPARED = ("Fused labels", "Review queue")  # of these a comparison knows enough
+NEEDS_MODEL = ("New data", "Model")
 
 page()

@@ -24,10 +24,11 @@ POLL_SECONDS = 1.0
 STOP_SECONDS = 5.0
 """How long a run that was asked to stop may take, on a busy machine."""
 
-RECOMMENDED: Mapping[str, Any] = {"method": "deem", "random_state": 0}
-"""Settings of "fuse with the recommended settings": everything else follows from the data."""
+RECOMMENDED: Mapping[str, Any] = {"method": "auto", "random_state": 0}
+"""Settings of the one-click answer: the votes are asked who should answer."""
 
 KIND_WORDS = {
+    "fuse": "Answer",
     "train": "Training",
     "sweep": "Learning-rate sweep",
     "compare": "Comparison",
@@ -35,10 +36,16 @@ KIND_WORDS = {
     "inspect": "Inspection",
 }
 
-PAGES = {"train": "train", "sweep": "learning_rate", "compare": "compare", "apply": "home"}
+PAGES = {"fuse": "data", "train": "train", "sweep": "learning_rate", "compare": "compare", "apply": "home"}
 """Where a run of each kind is shown."""
 
-ADDRESS_OF = {"train": state.RUN, "sweep": state.SWEEP, "compare": state.COMPARISON, "apply": state.RUN}
+ADDRESS_OF = {
+    "fuse": state.RUN,
+    "train": state.RUN,
+    "sweep": state.SWEEP,
+    "compare": state.COMPARISON,
+    "apply": state.RUN,
+}
 """Where the address names a run of each kind."""
 
 STATE_LOOKS = {
@@ -89,6 +96,12 @@ def start(kind: str, dataset_id: str, config: Mapping[str, Any], title: str = ""
     with callback_boundary():
         run = workspace().start_run(kind, workspace().dataset(dataset_id), config, title)
         state.put(ADDRESS_OF[kind], run.id)
+
+
+def start_beside(kind: str, dataset_id: str, config: Mapping[str, Any], title: str = "") -> None:
+    """Start a run and stay where one is; an ``on_click`` callback."""
+    with callback_boundary():
+        workspace().start_run(kind, workspace().dataset(dataset_id), config, title)
 
 
 def cancel(id: str) -> None:
@@ -197,6 +210,17 @@ def table() -> None:
     watch(runs, _rows)
 
 
+def has_model(run: Run) -> bool:
+    """Return whether a finished run keeps a model that can be applied and looked into."""
+    return run.result("model.safetensors") is not None
+
+
+def with_models(dataset: str | None) -> list[Run]:
+    """Return the finished runs of a dataset that keep a model, newest first."""
+    runs = [run for run in of_dataset(dataset) if run.kind in ("train", "fuse")]
+    return [run for run in runs if run.state().state == "done" and (run.kind == "train" or has_model(run))]
+
+
 def in_use(kind: str) -> Run | None:
     """Return the run in the address, else the dataset's latest."""
     runs = of_dataset(state.get(state.DATA), kind)
@@ -221,7 +245,7 @@ def _row(run: Run, now: State) -> None:
 def _words(run: Run, now: State) -> str:
     if now.active:
         return text.plain(step_words(now))
-    summary = FusionSummary.of(run) if now.state == "done" and run.kind in ("train", "apply") else None
+    summary = FusionSummary.of(run) if now.state == "done" and run.kind in ("train", "fuse", "apply") else None
     evaluation = None if summary is None else summary.evaluation
     return when(run) if evaluation is None else f"accuracy {text.percent(evaluation.accuracy)} · {when(run)}"
 

@@ -17,7 +17,7 @@ def show() -> None:
     """Draw the sidebar."""
     with st.sidebar, errors.boundary():
         _dataset()
-        runs = [run for kind in ("sweep", "train", "compare") if (run := jobs.in_use(kind)) is not None]
+        runs = [run for kind in ("fuse", "sweep", "train", "compare") if (run := jobs.in_use(kind)) is not None]
         if runs:
             jobs.watch(runs, _runs)
         _device(background.devices()[0])

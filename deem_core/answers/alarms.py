@@ -283,7 +283,7 @@ def _spread(votes: Votes, at_least: int = 1) -> NDArray[np.intp]:
 
 
 def _some_rows(votes: Votes) -> Votes:
-    """Return the votes, or evenly spread rows of them with at most `MAX_VOTES` votes."""
+    """Return the votes, or evenly spread rows if they are many."""
     cast = max(int(votes.votes_per_row.sum()), 1)
     if cast <= MAX_VOTES:
         return votes.without_truth()

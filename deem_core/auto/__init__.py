@@ -1,5 +1,6 @@
 """Auto: the default, which asks the votes who should answer."""
 
 from deem_core.auto.decision import Branch, Decision, aggregate, decide
+from deem_core.auto.fusion import AUTO, Fusion, fuse_run
 
-__all__ = ["Branch", "Decision", "aggregate", "decide"]
+__all__ = ["AUTO", "Branch", "Decision", "Fusion", "aggregate", "decide", "fuse_run"]

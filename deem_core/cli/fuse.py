@@ -13,6 +13,7 @@ import numpy as np
 from deem_core.alarm import with_alarms
 from deem_core.answers.answer import Answer
 from deem_core.answers.export import write_fused
+from deem_core.auto import AUTO, fuse_run
 from deem_core.cli.options import (
     add_command,
     add_reading_options,
@@ -29,8 +30,9 @@ from deem_core.estimators.verbs import load, train
 from deem_core.files import tables
 from deem_core.files.atomic import write_json
 from deem_core.files.plain import to_plain
-from deem_core.methods import dawid_skene, pools, registry
+from deem_core.methods import dawid_skene, pools
 from deem_core.methods.registry import METHODS, TRAINED
+from deem_core.model.config import flag_of
 from deem_core.readers import Reading
 from deem_core.text import percent
 from deem_core.typing import Codes
@@ -51,7 +53,8 @@ def add(commands: Any) -> None:
         "fuse",
         _fuse,
         "Fuse the votes in a file into one label per row.",
-        "Trains without labels and writes the file again with the fused label, its confidence and more beside it.\n\n"
+        "Asks the votes who should answer, without any truth, and writes the file again with the fused label, its\n"
+        "confidence and more beside it.\n\n"
         "examples:\n"
         "  python -m deem_core fuse sample_data/experts_wide.csv -o fused.csv\n"
         "  python -m deem_core fuse answers.csv --truth-file gold.csv --method ds -o fused.parquet --json result.json",
@@ -62,8 +65,8 @@ def add(commands: Any) -> None:
         "--method",
         choices=list(METHODS),
         metavar="NAME",
-        default="deem",
-        help=f"how to fuse (default: deem); one of {', '.join(METHODS)}",
+        default=AUTO,
+        help=f"how to fuse (default: {AUTO}, which asks the votes who should answer); one of {', '.join(METHODS)}",
     )
     _add_export_options(fuse)
     add_training_options(fuse)
@@ -137,15 +140,23 @@ def _fuse(options: argparse.Namespace) -> None:
         answer = model.fuse(reading.votes)
         sentences, result = _story(model.summary_), _result(model.summary_)
     else:
-        seed = training_settings(options)["random_state"]
-        aggregate = registry.aggregate(options.method, reading.votes, np.random.default_rng(seed))
-        answer = aggregate.answer(reading.votes, options.method)
-        sentences = list(answer.notes)
-        settings = {"iterations": {"value": aggregate.iterations, "reason": "the method's own stop rule"}}
-        result = {"settings": settings, "restarts": [], "warnings": sentences}
+        settings = training_settings(options)
+        seed = settings.pop("random_state")
+        if settings:
+            raise InputError(_not_of(options.method, next(iter(settings))))
+        with Bar() as bar:
+            made = fuse_run(reading.votes, options.method, seed, control=bar)
+        answer, sentences = made.answer, list(made.answer.notes)
+        result = {**_result(made.summary), "warnings": sentences}
     seconds = time.perf_counter() - start
     _write(reading, answer, options)
     _report(answer, options, sentences, {**result, "seconds": seconds})
+
+
+def _not_of(method: str, setting: str) -> str:
+    """Say that a method which trains nothing has no such setting."""
+    doer = "auto trains nothing" if method == AUTO else f"the method {method} has no settings"
+    return f"{flag_of(setting)} is a setting of training, and {doer}. Add --method deem, or leave it out."
 
 
 def _train(options: argparse.Namespace) -> None:
@@ -222,6 +233,7 @@ def _result(summary: TrainingSummary) -> dict[str, Any]:
     names = ["settings", "restarts", "warnings", "near_copies", "device"]
     names += [] if summary.sweep is None else ["sweep"]
     names += [] if summary.groups is None else ["groups"]
+    names += [] if summary.answered_by is None else ["answered_by"]
     return {name: plain[name] for name in names}
 
 

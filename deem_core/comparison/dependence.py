@@ -7,7 +7,6 @@ import numpy as np
 from deem_core.comparison.result import Dependence
 from deem_core.groups.mistakes import PairSample, correlation
 from deem_core.groups.panel import PanelHealth
-from deem_core.typing import Codes
 from deem_core.votes import NO_VOTE, Votes
 
 
@@ -24,7 +23,7 @@ def measure(votes: Votes, health: PanelHealth, rng: np.random.Generator) -> Depe
     rng : numpy.random.Generator
         Draws rows and pairs where there are too many.
     """
-    rho, rows = _errors(votes, rng)
+    rho, rows = error_correlation(votes, rng)
     return Dependence(
         votes_per_row=health.effective.per_row,
         n_eff=health.effective.n_eff,
@@ -34,30 +33,20 @@ def measure(votes: Votes, health: PanelHealth, rng: np.random.Generator) -> Depe
     )
 
 
-def _errors(votes: Votes, rng: np.random.Generator) -> tuple[float | None, int]:
-    """Return the correlation of errors, and the rows with known truth."""
-    if votes.truth is None:
-        return None, 0
-    known = np.flatnonzero(votes.truth != NO_VOTE)
-    sample = PairSample.of(votes.select_rows(known), rng)
-    return error_correlation(sample, votes.truth[known][sample.rows]), len(known)
+def error_correlation(votes: Votes, rng: np.random.Generator) -> tuple[float | None, int]:
+    """Return the mean correlation of two learners' errors, and its rows.
 
-
-def error_correlation(sample: PairSample, truth: Codes) -> float | None:
-    """Return the mean correlation of the errors of two learners.
-
-    Over the pairs of the sample, by their common rows::
+    Over pairs of learners, by their common rows with known truth::
 
         ρ_ij = corr( 1[x_i ≠ y], 1[x_j ≠ y] )
 
     None if no pair has enough of them. Evaluation only.
-
-    Parameters
-    ----------
-    sample : PairSample
-    truth : (b,) array of int
-        Of its rows.
     """
+    if votes.truth is None:
+        return None, 0
+    known = np.flatnonzero(votes.truth != NO_VOTE)
+    sample = PairSample.of(votes.select_rows(known), rng)
+    truth = votes.truth[known][sample.rows]
     total, weight = 0.0, 0
     for i, j in sample.pairs.tolist():
         both = sample.both(i, j)
@@ -66,4 +55,4 @@ def error_correlation(sample: PairSample, truth: Codes) -> float | None:
         if rho is not None:
             total += len(both) * rho
             weight += len(both)
-    return total / weight if weight else None
+    return (total / weight if weight else None), len(known)

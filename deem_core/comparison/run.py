@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deem_core.answers.alarms import file_alarms, file_health, label_alarms
+from deem_core.comparison.dependence import measure
 from deem_core.comparison.gauge import Gauge
 from deem_core.comparison.result import Comparison, MethodResult
 from deem_core.comparison.scoring import evaluate, summarise
@@ -155,7 +156,8 @@ def compare(
         del answers  # the next method needs the memory
     results = [summarise(result, labels[result.name], bare) if result.ran else result for result in results]
     found = evaluate(votes, results, labels, experts, budget=budget, random_state=random_state)
-    return replace(found, alarms=file_alarms(bare, health))
+    dependence = measure(votes, health, np.random.default_rng(random_state))
+    return replace(found, alarms=file_alarms(bare, health), dependence=dependence)
 
 
 class _Runner:

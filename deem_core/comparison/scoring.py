@@ -8,9 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from deem_core.comparison.dependence import measure
 from deem_core.comparison.result import Agreement, Comparison, Difference, DisputedRow, MethodResult
-from deem_core.groups.panel import panel_health
 from deem_core.methods.registry import SUBJECTS
 from deem_core.typing import Codes, Floats, Mask
 from deem_core.votes import NO_VOTE, Votes, statistics
@@ -60,7 +58,6 @@ def evaluate(
     learners = _learner_accuracies(votes) if n_truth else None
     known = learners is not None and not np.isnan(learners).all()
     n_disputed, disputed = _disputed(votes, first, names)
-    rng = np.random.default_rng(random_state)
     return Comparison(
         n_rows=votes.n_rows,
         n_learners=votes.n_learners,
@@ -72,7 +69,6 @@ def evaluate(
         best_learner_accuracy=float(np.nanmax(learners)) if known and learners is not None else None,
         average_learner_accuracy=float(np.nanmean(learners)) if known and learners is not None else None,
         expert_classes=[names[code] for code in experts],
-        dependence=measure(votes, panel_health(votes.without_truth(), rng), rng),
         agreement=_agreement(first, votes.votes_per_row > 0),
         n_disputed=n_disputed,
         disputed=disputed,

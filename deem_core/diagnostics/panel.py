@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from deem_core.comparison.dependence import error_correlation
 from deem_core.groups.effective_votes import kish
-from deem_core.groups.mistakes import PairSample, correlation
-from deem_core.votes import NO_VOTE, Votes
+from deem_core.votes import Votes
 
 
 def true_effective_votes(votes: Votes, rng: np.random.Generator) -> float | None:
@@ -24,20 +24,5 @@ def true_effective_votes(votes: Votes, rng: np.random.Generator) -> float | None
     rng : Generator
         Draws rows and pairs where there are too many, as `deem_core.groups.panel.panel_health` does.
     """
-    if votes.truth is None:
-        return None
-    judged = votes.select_rows((votes.truth != NO_VOTE) & (votes.votes_per_row > 0))
-    if judged.truth is None or not judged.n_rows:
-        return None
-    sample = PairSample.of(judged, rng)
-    truth = judged.truth[sample.rows]
-    values, rows = [], []
-    for i, j in sample.pairs.tolist():
-        both = sample.both(i, j)
-        value = correlation(sample.codes[i, both] != truth[both], sample.codes[j, both] != truth[both])
-        if value is not None:
-            values.append(value)
-            rows.append(len(both))
-    if not values:
-        return None
-    return kish(float(votes.votes_per_row[votes.votes_per_row > 0].mean()), float(np.average(values, weights=rows)))
+    rho, _ = error_correlation(votes, rng)
+    return None if rho is None else kish(float(votes.votes_per_row[votes.votes_per_row > 0].mean()), rho)

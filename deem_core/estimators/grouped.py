@@ -25,6 +25,7 @@ from deem_core.groups.latent_tree import ROOT, GroupedModel, Groups
 from deem_core.groups.reduction import Reduction, Voices
 from deem_core.text import count, listing
 from deem_core.typing import Codes, Floats, Integers
+from deem_core.votes import Votes
 
 if TYPE_CHECKING:  # a watcher is told records of a training, which imports torch
     from deem_core.training.restarts import Watcher
@@ -128,6 +129,16 @@ class GroupedDawidSkene(Fuser):
         self._keep(grouping)
         self.seconds_ = time.perf_counter() - start
         return self
+
+    @classmethod
+    def of_grouping(cls, votes: Votes, grouping: Grouping, *, random_state: int | None = None) -> Self:
+        """Return the estimator of a grouping that was found in these votes already."""
+        model = cls(random_state=random_state)
+        model.seed_ = model._seed()
+        model._take_votes(votes)
+        model._keep(grouping)
+        model.seconds_ = 0.0
+        return model
 
     def _seed(self) -> int:
         """Return the seed; a whole number stands for itself."""

@@ -12,7 +12,7 @@ from deem_core.files.plain import from_plain, to_plain
 from deem_core.model.config import GIVEN
 from deem_core.training.health import Restart
 
-_OF_SOME_MODELS = ("groups", "trained_rows", "learners", "classes")
+_OF_SOME_MODELS = ("groups", "answered_by", "why", "trained_rows", "learners", "classes")
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,8 @@ class TrainingSummary:
         Whether the guard found near-copies, whatever was done about them.
     groups : LearnerGroups, optional
         Of grouped Dawid-Skene.
+    answered_by, why : optional
+        Of ``auto``: the method that answered, and the sentences that say why and what it leaves open.
     trained_rows, learners, classes : optional
         Of an applied model: rows it was trained on, and the terms in which it answers.
     """
@@ -124,6 +126,8 @@ class TrainingSummary:
     sweep: dict[str, Any] | None = None
     near_copies_found: bool = False
     groups: LearnerGroups | None = None
+    answered_by: str | None = None
+    why: tuple[str, ...] | None = None
     trained_rows: int | None = None
     learners: tuple[str, ...] | None = None
     classes: list[Any] | None = None
@@ -141,6 +145,8 @@ class TrainingSummary:
     @property
     def findings(self) -> tuple[str, ...]:
         """What was found out about the learners, in sentences."""
+        if self.why is not None:
+            return self.why
         if self.groups is not None:
             return self.groups.sentences
         return (*([self.start_sentence] if self.start_sentence else []), *self.near_copies)

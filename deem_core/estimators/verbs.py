@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # scikit-learn and torch, which most methods do without
 
 def fuse(
     votes: Any,
-    method: str = "deem",
+    method: str = "auto",
     *,
     random_state: int | None = None,
     control: Control | None = None,
@@ -33,7 +33,7 @@ def fuse(
     votes : Votes, frame, (n, d) array of labels or (n, d, K) array of probabilities
         Their truth, if there is one, stays with the answer and is not read.
     method : str
-        A name of `deem_core.methods.registry.METHODS`.
+        A name of `deem_core.methods.registry.METHODS`; "auto" asks the votes who should answer (`deem_core.auto`).
     random_state : int, optional
         Same number, same labels.
     control : Control, optional
@@ -57,7 +57,10 @@ def fuse(
     if registry.entry(method).trained:
         return train(votes, method, random_state=random_state, control=control, **settings).fuse(votes)
     if settings:
-        raise InputError(f"The method {method} has no setting {sorted(settings)[0]!r}; it has no settings at all.")
+        raise InputError(
+            f"The method {method} trains nothing and has no setting {sorted(settings)[0]!r}; name one that trains, "
+            "such as method='deem', or leave it out."
+        )
     aggregate = registry.aggregate(method, votes, np.random.default_rng(random_state), control=control or NO_CONTROL)
     return aggregate.answer(votes, method)
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from deem_core.answers import stored
-from deem_core.answers.answer import PART_ROWS, Answer
+from deem_core.answers.answer import MAX_PROBABILITIES, PART_ROWS, Answer
 from deem_core.comparison.evaluation import evaluate
 from deem_core.estimators.summary import TrainingSummary
 from deem_core.files.atomic import write_json
@@ -18,7 +18,7 @@ from deem_core.model.devices import cores
 from deem_core.readers import Reading
 from deem_core.runs.control import RunControl
 from deem_core.runs.private import private_file
-from deem_core.runs.run import RESULT, SUMMARY, Run
+from deem_core.runs.run import MODEL, RESULT, SUMMARY, Run
 from deem_core.runs.summary import FusionSummary
 from deem_core.votes import Votes
 
@@ -97,7 +97,8 @@ def write_answer(job: Job, answer: Answer, training: TrainingSummary) -> None:
     The truth is looked at here for the first time.
     """
     job.control.tell("Writing the results", 0.98)
-    write_labels(job, answer, RESULT)
+    answered_again = answer.votes.n_classes <= MAX_PROBABILITIES or (job.folder / MODEL).exists()
+    write_labels(job, answer, RESULT, probabilities=answered_again)  # else nobody could tell them later
     job.control.check()
     write_summary(job, FusionSummary(answer.summary(), training, evaluate(answer), answer.alarms).to_dict())
 

@@ -9,6 +9,7 @@ Each kind is a function of a `Job`; torch is imported inside, so that workers in
              and if it is cancelled, what is known so far is in ``partial.json``, of the same form as the summary.
     train    ``method`` (one of `deem_core.methods.registry.TRAINED`) and the parameters of its estimator. Goes on from
              checkpoints, where the method keeps any.
+    fuse     ``method`` ("auto", or a method that is asked once) alone. Keeps a model where a grouped one answered.
     compare  ``methods`` ("all" or a list), ``seeds``, ``budget`` (seconds for each method), ``expert_classes``, all
              optional. The summary is `deem_core.comparison.Comparison.to_dict`, the result every method's class codes;
              ``labels_<method>.parquet`` is the answer of each (`deem_core.answers.stored`).
@@ -27,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from deem_core.answers.answer import MAX_PROBABILITIES, Answer
+from deem_core.answers.answer import MAX_PROBABILITIES
 from deem_core.diagnostics import restart_support
 from deem_core.errors import InputError
 from deem_core.estimators.verbs import load, make_model
@@ -113,6 +114,27 @@ def train(job: Job) -> None:
     write_answer(job, answer.supported(restart_support(model, answer.votes.codes, answer.codes)), model.summary_)
 
 
+# ---------------------------------------------------------------------- fuse
+
+
+def fuse(job: Job) -> None:
+    """Do the work of a fuse run: an answer in seconds, by ``auto`` unless another method is named."""
+    from deem_core.auto import fuse_run  # noqa: PLC0415  # the rooms behind it take a moment
+
+    settings = {name: value for name, value in job.config.items() if name not in ("device", "random_state")}
+    method = settings.pop("method", "auto")
+    if settings:
+        raise InputError(f"A fuse run has no setting {sorted(settings)[0]!r}; it has method.")
+    start = time.perf_counter()
+    made = fuse_run(job.votes, method, job.seed, control=job.control.part(0.0, _TRAINED))
+    for sentence in made.answer.notes:
+        job.note(sentence)
+    job.control.check()
+    if made.model is not None:
+        made.model.save(job.folder / MODEL)
+    write_answer(job, made.answer, replace(made.summary, seconds=time.perf_counter() - start))
+
+
 # ---------------------------------------------------------------------- compare
 
 
@@ -137,8 +159,7 @@ def compare(job: Job) -> None:
 
     def keep(method: str, aggregate: Aggregate) -> None:
         job.control.check()
-        answer = Answer(bare, aggregate.posterior, method=method)
-        write_labels(job, answer, LABELS.format(method), probabilities=probabilities)
+        write_labels(job, aggregate.answer(bare, method), LABELS.format(method), probabilities=probabilities)
 
     result = comparison.compare(votes, **settings, random_state=job.seed, keep=keep, control=control)
     job.control.check()
@@ -198,6 +219,7 @@ def inspect(job: Job) -> None:
 KINDS: dict[str, Callable[[Job], None]] = {
     "sweep": sweep,
     "train": train,
+    "fuse": fuse,
     "compare": compare,
     "apply": apply,
     "inspect": inspect,

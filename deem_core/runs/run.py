@@ -36,7 +36,7 @@ class Run:
     id : str
         32 hex digits.
     path : Path
-    kind : "sweep", "train", "compare", "apply" or "inspect"
+    kind : "sweep", "train", "fuse", "compare", "apply" or "inspect"
     title : str
     dataset_id : str
     spec : dict

@@ -151,7 +151,7 @@ class Workspace:
 
         Parameters
         ----------
-        kind : "sweep", "train", "compare", "apply" or "inspect"
+        kind : "sweep", "train", "fuse", "compare", "apply" or "inspect"
         dataset : Dataset
         config : mapping
             Settings of the kind, plain JSON values. ``random_state`` is the seed; without it one is drawn.

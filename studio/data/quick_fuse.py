@@ -1,4 +1,4 @@
-"""Quick fusing card: recommended settings, progress, download."""
+"""Quick answer card: one click, who answered and why, DEEM beside it."""
 
 from __future__ import annotations
 
@@ -7,29 +7,38 @@ from collections.abc import Sequence
 import streamlit as st
 
 from deem_core.runs import FusionSummary, Run, State
-from studio import errors, jobs, text, widgets
+from studio import errors, jobs, state, text, widgets
 from studio.data.datasets import Opened
 from studio.data.numbers import Number
 from studio.export import results
+from studio.train import trainings
+
+TITLE = "Answer by auto"
+"""What people call a run of the one-click answer."""
+
+SHORT = {"gds": "Dawid-Skene", "mv": "Majority vote", "safe": "Safe vote", "rules": "Rules"}
+"""Methods by names that fit on a card."""
 
 
 def card(opened: Opened) -> None:
-    """Show the button that fuses, or the run in use."""
-    run = jobs.in_use("train")
+    """Show the button that fuses, or the answer in use and the training beside it."""
+    run = jobs.in_use("fuse")
     if run is None:
         _invite(opened)
         return
     jobs.watch([run], lambda states: _run(opened, states))
+    if run.state().state == "done":
+        _beside(opened, run)
 
 
 def _invite(opened: Opened) -> None:
     words, button = st.columns([5, 3], vertical_alignment="center")
     words.markdown(
-        "**Ready to fuse.** One click trains DEEM with settings that follow from these votes, without any truth, "
-        "and gives you the file back with a label for every row."
+        "**Ready to fuse.** One click asks the votes, without any truth, which method explains them, and gives you "
+        "the file back with a label for every row and the reason why."
     )
     with button.container(horizontal=True, horizontal_alignment="right"):
-        _button(opened, "Fuse with the recommended settings", "primary")
+        _button(opened, "Fuse the votes", "primary")
 
 
 def _button(opened: Opened, label: str, type: str) -> None:
@@ -39,7 +48,7 @@ def _button(opened: Opened, label: str, type: str) -> None:
         type=type,  # type: ignore[arg-type]
         icon=":material/bolt:",
         on_click=jobs.start,
-        args=("train", opened.dataset.id, dict(jobs.RECOMMENDED), "Recommended settings"),
+        args=("fuse", opened.dataset.id, dict(jobs.RECOMMENDED), TITLE),
     )
 
 
@@ -60,13 +69,54 @@ def _run(opened: Opened, states: Sequence[tuple[Run, State]]) -> None:
     if now.state == "failed":
         st.markdown(text.plain(now.reason))
     if now.state == "cancelled":
-        st.caption("Stopped as you asked; what there is was kept.")
+        st.caption("Stopped as you asked.")
     if now.state == "done":
         summary = FusionSummary.of(run)
         if summary is not None:
+            widgets.plain_list(summary.training.findings)
             widgets.number_cards(_numbers(opened, summary), columns=4)
-            widgets.plain_list([*summary.training.findings, *summary.training.warnings])
             widgets.alarms(summary.alarms)
+
+
+@errors.boundary()
+def _beside(opened: Opened, run: Run) -> None:
+    """Offer DEEM beside the answer, or say on how many rows it differs."""
+    training = next(iter(jobs.of_dataset(opened.dataset.id, "train")), None)
+    config = {"method": "deem", "random_state": 0}
+    with st.container(horizontal=True, vertical_alignment="center", key="deem_beside"):
+        if training is None:
+            st.caption("DEEM, the paper's model, can be trained beside this answer. It does not replace it.")
+            st.space("stretch")
+            st.button(
+                "Train DEEM beside it",
+                key="train_beside",
+                icon=":material/model_training:",
+                on_click=jobs.start_beside,
+                args=("train", opened.dataset.id, config, trainings.title_of(config)),
+            )
+            return
+        st.caption(_difference(opened, run, training))
+        st.space("stretch")
+        st.button(
+            "Open the training", key="open_training", type="tertiary", on_click=_open_training, args=(training.id,)
+        )
+
+
+def _difference(opened: Opened, run: Run, training: Run) -> str:
+    """Say on how many rows a training gives another label."""
+    name = text.plain(trainings.method_title(training.config.get("method", "deem")))
+    now = training.state()
+    if now.active:
+        return f"{name} is being trained beside it: {text.plain(jobs.step_words(now))}"
+    share = trainings.difference(run, training, opened)
+    if share is None:
+        return f"{name} was trained beside it, but has no labels to compare."
+    return f"{name}, trained beside it, gives another label to {text.percent(share)} of the rows."
+
+
+def _open_training(id: str) -> None:
+    state.put(state.RUN, id)
+    state.go_to("train")
 
 
 def download(run: Run, opened: Opened, *, primary: bool = True, label: str = "Download the fused CSV") -> None:
@@ -76,11 +126,25 @@ def download(run: Run, opened: Opened, *, primary: bool = True, label: str = "Do
     )
 
 
+def _how(summary: FusionSummary) -> str:
+    """Say in short how a method answered."""
+    training = summary.training
+    groups = () if training.groups is None else training.groups.groups
+    seconds = f"in {text.duration(training.seconds)}"
+    return f"{text.count(len(groups), 'group')} · {seconds}" if groups else seconds
+
+
 def _numbers(opened: Opened, summary: FusionSummary) -> list[Number]:
     n = opened.reading.votes.n_rows
     answer, training, evaluation = summary.answer, summary.training, summary.evaluation
     changed = answer.changed
     cards = [
+        Number(
+            "Answered by",
+            SHORT.get(training.answered_by or "", training.answered_by or training.method),
+            _how(summary),
+            "The method that auto chose, by the votes alone.",
+        ),
         Number(
             "Labels changed",
             text.count(changed),
@@ -94,15 +158,6 @@ def _numbers(opened: Opened, summary: FusionSummary) -> list[Number]:
             "Mean probability of the fused labels. Models like this are usually too sure of themselves.",
         ),
     ]
-    if training.restarts:
-        cards.append(
-            Number(
-                "Restarts kept",
-                f"{len(training.kept_restarts)} of {len(training.restarts)}",
-                f"{text.duration(training.seconds)} on {training.device}",
-                "Trainings that take part in the answer; collapsed ones are left out.",
-            )
-        )
     if evaluation is not None:
         cards.append(
             Number(

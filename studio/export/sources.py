@@ -1,4 +1,4 @@
-"""Sources of labels: finished trainings, and the methods of finished comparisons."""
+"""Sources of labels: finished answers and trainings, and the methods of comparisons."""
 
 from __future__ import annotations
 
@@ -17,16 +17,14 @@ PREFERRED = "auto"
 def runs(dataset: str) -> list[Run]:
     """Return the finished runs whose labels can be taken home.
 
-    Trainings come first, then comparisons that kept labels; the one in the address is among them in any case.
+    Answers and trainings come first, newest first, then comparisons that kept labels; the one in the address is among
+    them in any case.
     """
-    trainings = _done(dataset, "train")
-    compared = _done(dataset, "compare")
+    done = [run for run in jobs.of_dataset(dataset) if run.state().state == "done"]
     named = state.get(state.RUN)
-    return [*trainings, *(run for run in compared if run.id == named or run.keeps_labels())]
-
-
-def _done(dataset: str, kind: str) -> list[Run]:
-    return [run for run in jobs.of_dataset(dataset, kind) if run.state().state == "done"]
+    compared = [run for run in done if run.kind == "compare"]
+    own = [run for run in done if run.kind in ("fuse", "train")]
+    return [*own, *(run for run in compared if run.id == named or run.keeps_labels())]
 
 
 def in_use(choices: Sequence[Run]) -> Run:

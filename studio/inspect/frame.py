@@ -52,7 +52,7 @@ def training(icon: str, sentence: str) -> tuple[datasets.Opened, list[Run], Run]
     if opened is None:
         widgets.empty_state(icon, "No data yet", "Bring a file and train on it first.", "Bring data", "data")
         return None
-    done = [run for run in jobs.of_dataset(opened.dataset.id, "train") if run.state().state == "done"]
+    done = jobs.with_models(opened.dataset.id)
     if not done:
         widgets.empty_state(icon, "No trained model yet", sentence, "Go to Train", "train")
         return None

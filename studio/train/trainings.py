@@ -106,6 +106,17 @@ def overruled(labels: StoredAnswer, opened: Opened) -> tuple[int, pd.DataFrame]:
     return len(rows), frame
 
 
+def difference(one: Run, other: Run, opened: Opened) -> float | None:
+    """Return the share of rows that two runs label differently.
+
+    None unless both are done.
+    """
+    labels = [outcome(run, opened) for run in (one, other)]
+    if labels[0] is None or labels[1] is None or not opened.reading.votes.n_rows:
+        return None
+    return float((labels[0].codes != labels[1].codes).mean())
+
+
 def confidence_counts(labels: StoredAnswer) -> tuple[Floats, NDArray[np.int64]]:
     """Return bin edges and rows per bin of the confidence."""
     finite = labels.confidence[np.isfinite(labels.confidence)]

@@ -458,7 +458,8 @@ def staged(right, *, with_truth=True, n=1000):
     votes = Votes(np.repeat(labels["mv"][:, None], 3, axis=1), [0, 1], ["a", "b", "c"], truth=truth)
     votes = votes if with_truth else votes.without_truth()
     results = [MethodResult(name=name, title=METHODS[name].title, stochastic=False, seeds=1) for name in labels]
-    return evaluate(votes, results, {name: own[None] for name, own in labels.items()}, [], budget=None, random_state=0)
+    made = evaluate(votes, results, {name: own[None] for name, own in labels.items()}, [], budget=None, random_state=0)
+    return replace(made, dependence=measured(votes))
 
 
 def test_a_gain_is_told_with_its_interval():

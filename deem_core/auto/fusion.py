@@ -1,0 +1,83 @@
+"""Fusion by one call: the answer, its summary, and the model behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deem_core.answers.answer import Answer
+from deem_core.auto.decision import decide
+from deem_core.control import NO_CONTROL, Control
+from deem_core.errors import InputError
+from deem_core.estimators.summary import Setting, TrainingSummary
+from deem_core.methods import registry
+from deem_core.methods.contract import Aggregate
+from deem_core.votes import Votes
+
+if TYPE_CHECKING:  # scikit-learn takes a moment
+    from deem_core.estimators.base import Fuser
+
+AUTO = "auto"
+"""Name of the default method."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fusion:
+    """An answer with what runs and commands tell of it.
+
+    Attributes
+    ----------
+    answer : Answer
+    summary : TrainingSummary
+        Without restarts; ``seconds`` is 0.
+    model : Fuser, optional
+        What can be saved and applied to other rows; only the grouped model can.
+    """
+
+    answer: Answer
+    summary: TrainingSummary
+    model: Fuser | None = None
+
+
+def fuse_run(votes: Votes, method: str, seed: int, *, control: Control = NO_CONTROL) -> Fusion:
+    """Fuse votes by ``auto`` or by another method that is asked once.
+
+    Raises
+    ------
+    InputError
+        If the method is unknown, trains a model, or cannot take such votes.
+    """
+    rng = np.random.default_rng(seed)
+    if method != AUTO:
+        if registry.entry(method).trained:
+            raise InputError(f"The method {method} trains a model; start a training instead.")
+        aggregate = registry.aggregate(method, votes, rng, control=control)
+        return Fusion(aggregate.answer(votes, method), summary_of(aggregate, method))
+    decision = decide(votes, rng, control=control)
+    summary = replace(summary_of(decision.aggregate, AUTO), answered_by=decision.answered_by, why=decision.sentences)
+    answer = decision.aggregate.answer(votes, AUTO)
+    if decision.branch != "fit" or decision.grouping is None:
+        return Fusion(answer, summary)
+    from deem_core.estimators.grouped import GroupedDawidSkene  # noqa: PLC0415  # see TYPE_CHECKING above
+
+    model = GroupedDawidSkene.of_grouping(votes.without_truth(), decision.grouping, random_state=seed)
+    return Fusion(answer, replace(summary, groups=model.summary_.groups), model)
+
+
+def summary_of(aggregate: Aggregate, method: str) -> TrainingSummary:
+    """Return the summary of a method that trains nothing."""
+    reason = "the method's own stop rule"
+    return TrainingSummary(
+        method=method,
+        settings={"iterations": Setting(aggregate.iterations, reason)},
+        restarts=(),
+        warnings=(),
+        near_copies=(),
+        hedged=False,
+        fallback=False,
+        device="cpu",
+        seconds=0.0,
+        answered_by=aggregate.answered_by or None,
+    )
