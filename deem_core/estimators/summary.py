@@ -165,12 +165,15 @@ class TrainingSummary:
         start = self.settings.get("start")
         if start is None or start.reason == GIVEN:
             return ""
-        place = "groups of learners that err together" if self.from_groups else "the majority vote"
+        place = "the grouped model" if self.from_groups else "the majority vote"
         return f"Training started from {place}. {start.reason}"
 
     @property
     def guard_acted(self) -> bool:
-        """Whether something was done about near-copies; older summaries tell only of a hedge."""
+        """Whether something was done about near-copies.
+
+        Older summaries tell only of a hedge.
+        """
         return self.hedged or (self.near_copies_found and not self.from_groups)
 
     def to_dict(self) -> dict[str, Any]:

@@ -118,7 +118,10 @@ def rooted(tree: GroupedModel) -> GroupedModel:
 
 
 def _irbm(tree: GroupedModel, scores: Floats, *, layered: bool) -> Model:
-    """Return the model without layers; ``scores (d, K, K)`` are the logarithms of a vote given its latent."""
+    """Return the model without layers.
+
+    ``scores (d, K, K)`` are the logarithms of a vote given its latent.
+    """
     d, K = tree.n_learners, tree.n_classes
     for group, between in zip(tree.groups, tree.A, strict=True):
         members = list(group)

@@ -138,7 +138,7 @@ def test_a_training_from_groups_says_where_it_started(app, open_train, make_run,
     open_train()
     expect_calm(app)
     said = words(app)
-    assert "Training started from groups of learners that err together. 2 groups" in said
+    assert "Training started from the grouped model. 2 groups" in said
     assert "Near-copies: a, b." in said
     assert "Train once more with every voice kept" not in [each.label for each in app.button]
 
