@@ -95,8 +95,8 @@ def found_depths(run: Run, sweep: sweeps.Sweep) -> None:
 def recommendation(sweep: sweeps.Sweep) -> None:
     if sweep.training_start == "groups":
         st.info(
-            "Groups of learners that err together explain these votes, so training starts from them and needs no "
-            "sweep. This sweep starts from the majority vote, and its rates hold for training from there.",
+            "The grouped model explains these votes, so training starts from it and needs no sweep. This sweep "
+            "starts from the majority vote, and its rates hold for training from there.",
             icon=":material/group:",
         )
     advice = sweep.recommendation
@@ -181,7 +181,7 @@ def use(rate: float, sweep: sweeps.Sweep) -> None:
         )
         if grouped:
             st.button(
-                "Train from groups",
+                "Train from the grouped model",
                 key="train_from_groups",
                 type="primary",
                 icon=":material/arrow_forward:",

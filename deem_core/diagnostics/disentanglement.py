@@ -94,9 +94,7 @@ class Dependence(Result):
 
     @property
     def joined_pairs(self) -> Mask:
-        """Pairs of units (u, u) that say the same after the last layer.
-
-        Their learners did not.
+        """Pairs of units (u, u) that the layers make say the same.
 
         So a layer holds groups of learners that training starts from: every unit of a group is the group's latent.
         """

@@ -207,7 +207,7 @@ allow_few_learners
             return config, ""
         config = replace(config, learning_rate=None)
         if self.start_.kind == "groups":
-            return config, f"small, and not swept: {NOTHING_TO_SWEEP}"
+            return config, f"small, and not swept: training starts from the grouped model, and {NOTHING_TO_SWEEP}"
         wished = replace(config, updates=None, epochs=None, random_state=self.seed_)
         part = control.part(0.0, SWEPT, "Choosing the learning rate")
         self.sweep_ = _swept(votes, wished, Plan(self.near_copies_, self.start_), part)

@@ -165,7 +165,7 @@ class TrainingSummary:
         start = self.settings.get("start")
         if start is None or start.reason == GIVEN:
             return ""
-        place = "groups of learners that err together" if self.from_groups else "the majority vote"
+        place = "the grouped model" if self.from_groups else "the majority vote"
         return f"Training started from {place}. {start.reason}"
 
     @property

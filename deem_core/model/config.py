@@ -291,9 +291,9 @@ def resolve(config: TrainConfig, shape: Shape) -> Settings:
     layered = bool(config.n_layers)
     choose("batch_size", min(1024, shape.n_rows), "1024 rows, or all of them if there are fewer")
     if grouped:
-        choose("learning_rate", GROUPS_RATE, "small, so that training stays by the groups it starts from")
+        choose("learning_rate", GROUPS_RATE, "small, so that training stays by the grouped model it starts from")
         if config.near_copies == "guard":
-            reasons["near_copies"] = "training starts from groups of learners, so near-copies are only reported"
+            reasons["near_copies"] = "training starts from the grouped model, so near-copies are only reported"
     choose("learning_rate", 0.5 if layered else 0.3, "holds for batches of 1024 on real ensembles")
     if config.learning_rate == AUTO:
         raise ValueError("a sweep must have found the learning rate before the other settings can follow")
@@ -307,7 +307,7 @@ def resolve(config: TrainConfig, shape: Shape) -> Settings:
     updates = int(min(max(round(goal / rate, 6), least), most))
     choose("updates", updates, f"learning rate × updates ≈ {goal:g}, within {least} to {most}")
     if grouped:
-        choose("init_scale", 2.0, "not used: the weights at the start are those of the groups")
+        choose("init_scale", 2.0, "not used: the weights at the start are those of the grouped model")
     if layered:
         choose("init_scale", 2.0, "a clear majority vote to start from")
         choose("step_size", step_size(shape.n_classes), "a flat energy moves 3 % of the votes per step")

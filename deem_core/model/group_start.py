@@ -91,7 +91,7 @@ def group_parameters(tree: GroupedModel, n_layers: int, *, activation: str = "sp
 
 
 def rooted(tree: GroupedModel) -> GroupedModel:
-    """Return the tree with its label at the root, classes in order.
+    """Return the tree with its label at the root, states being classes.
 
     Where the label is a group's latent Z, that group's learners hang on it directly, and all others become one group
     around the old root Y, with Pr(Y = y | Z = z) between: Y stays one voice. This is the same law if no other group

@@ -74,9 +74,7 @@ def _copies(material: Material) -> str:
             " Here loose groups were found, so the answer is the mean of trainings with and without them merged."
         )
     elif material.summary.training.from_groups:
-        sentence += (
-            " Here training started from groups of learners that err together, and every learner kept its voice."
-        )
+        sentence += " Here training started from the grouped model, and every learner kept its voice."
     elif material.settings.get("near_copies") == "keep":
         sentence += " Here every learner kept its voice."
     return sentence

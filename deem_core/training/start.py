@@ -32,7 +32,7 @@ AGREEMENT = 0.9
 CHECKED_ROWS = 5_000
 """Rows, evenly spread, on which that is checked."""
 
-NOTHING_TO_SWEEP = "from the groups the energies neither dip nor recover, so no sweep could tell rates apart"
+NOTHING_TO_SWEEP = "from there the energies neither dip nor recover, so no sweep could tell rates apart"
 """Why a sweep does not start from groups."""
 
 Kind = Literal["majority", "groups"]
@@ -135,16 +135,14 @@ def plan_training(votes: Votes, config: TrainConfig, seed: int, control: Control
 
 
 def plan_sweep(votes: Votes, config: TrainConfig, seed: int, control: Control = NO_CONTROL) -> Plan:
-    """Plan a training whose rates can be told apart.
-
-    It starts from the majority vote.
+    """Plan a training from the majority vote, whose rates can be told apart.
 
     Where training would start from groups, the reason says so.
     """
     plan = plan_training(votes, config, seed, control)
     if plan.start.kind == "majority":
         return plan
-    reason = f"training would start from groups of learners, but {NOTHING_TO_SWEEP}"
+    reason = f"training would start from the grouped model, but {NOTHING_TO_SWEEP}"
     from_votes = plan_training(votes, replace(config, start="majority"), seed)
     return Plan(from_votes.near_copies, Start("majority", reason), training_start="groups")
 
@@ -178,10 +176,10 @@ def choose_start(
     else:
         obstacle = _obstacle(grouping, grouping.model, votes, config)
     if obstacle or grouping.model is None:
-        warning = f"Training could not start from groups of learners. {obstacle}" if config.start == "groups" else ""
-        return Start("majority", f"Groups of learners were looked at first. {obstacle}", warning=warning)
+        warning = f"Training could not start from the grouped model. {obstacle}" if config.start == "groups" else ""
+        return Start("majority", f"The grouped model was looked at first. {obstacle}", warning=warning)
     found = f"{group_words(grouping.groups, votes.learners)} {grouping.reason}"
-    warning = "" if grouping.fits else f"Training started from groups of learners, as asked. {found}"
+    warning = "" if grouping.fits else f"Training started from the grouped model, as asked. {found}"
     return Start("groups", found, rooted(grouping.model), warning)
 
 

@@ -226,10 +226,7 @@ def train_with(rate: float) -> None:
 
 
 def train_from_groups() -> None:
-    """Go to the Train page without a rate.
-
-    Training from groups needs none.
-    """
+    """Go to the Train page without a rate."""
     choose(None)
     state.go_to("train")
 

@@ -22,7 +22,7 @@ VERSION = "deem_train_settings"
 """Counts resets, so that all widgets begin anew."""
 
 FROM_DATA, CHOSEN, BY_SWEEP = "From the data", "Chosen", "By a sweep"
-STARTS = {AUTO: "By the votes", "majority": "Majority vote", "groups": "Groups of learners"}
+STARTS = {AUTO: "By the votes", "majority": "Majority vote", "groups": "Grouped model"}
 _WHY = {item.name: item.metadata["why"] for item in fields(TrainConfig)}
 
 
@@ -76,7 +76,7 @@ def _rate(usual: Settings) -> dict[str, Any]:
         return {"learning_rate": AUTO}
     if kind == FROM_DATA:
         right.caption(
-            f"{usual.config.learning_rate:g}: {usual.reasons['learning_rate']}; {GROUPS_RATE:g} from groups of learners"
+            f"{usual.config.learning_rate:g}: {usual.reasons['learning_rate']}; {GROUPS_RATE:g} from the grouped model"
         )
         return {}
     rate = right.number_input(
@@ -191,8 +191,8 @@ def _start(grid: Any) -> str:
         index=list(STARTS).index("majority" if chosen is not None else AUTO),
         format_func=lambda name: STARTS[name],
         **_keep(f"start_{chosen}"),
-        help=f"{_help('start')} By default training starts from groups of learners that err together, where such "
-        "groups explain the votes. A rate chosen on the Learning rate page holds from the majority vote.",
+        help=f"{_help('start')} By default training starts from the grouped model where that explains the "
+        "votes. A rate chosen on the Learning rate page holds from the majority vote.",
     )
     return value
 

@@ -116,6 +116,17 @@ def test_a_rate_in_the_address_is_chosen(app, open_page, make_run, by_rate):
     assert "Train with 0.1" in _labels(app)
 
 
+def test_a_sweep_where_training_starts_from_groups_says_so_and_leads_there(app, open_page, make_run, by_rate):
+    make_run(kind="sweep", summary={**by_rate, "training_start": "groups"})
+    open_page(rate="0.1")
+    expect_calm(app)
+    assert "training starts from it and needs no sweep" in words(app)
+    assert "Train with 0.1 from the majority vote" in _labels(app)
+    next(each for each in app.button if each.label == "Train from the grouped model").click().run()
+    expect_calm(app)
+    assert not app.query_params.get(state.RATE)
+
+
 def test_a_pill_chooses(app, open_page, make_run, by_rate):
     make_run(kind="sweep", summary=by_rate)
     open_page(rate="0.1")

@@ -125,6 +125,24 @@ def test_a_chosen_rate_is_filled_in(app, open_train):
     assert next(each for each in app.number_input if each.label == "Rate").value == 0.25
 
 
+@pytest.mark.parametrize(("rate", "start"), [(None, "auto"), ("0.25", "majority")])
+def test_a_rate_from_a_sweep_is_used_from_where_the_sweep_started(app, open_train, rate, start):
+    open_train(**({} if rate is None else {"rate": rate}))
+    expect_calm(app)
+    assert next(each for each in app.selectbox if each.label == "Start").value == start
+
+
+def test_a_training_from_groups_says_where_it_started(app, open_train, make_run, finish):
+    start = {"value": "groups", "reason": "2 groups of learners were found. The model fits."}
+    finish(make_run(), near_copies=["Near-copies: a, b."], near_copies_found=True, settings={"start": start})
+    open_train()
+    expect_calm(app)
+    said = words(app)
+    assert "Training started from the grouped model. 2 groups" in said
+    assert "Near-copies: a, b." in said
+    assert "Train once more with every voice kept" not in [each.label for each in app.button]
+
+
 @pytest.mark.parametrize("rate", ["abc", "-1", "nan", "inf"])
 def test_nonsense_in_the_address_is_no_rate(app, open_train, rate):
     open_train(rate=rate)

@@ -73,7 +73,10 @@ def energies(
     """
     good = "all restarts fall together and their difference comes back towards zero"
     if from_groups:
-        good = "energies stay near where they begin and their difference near zero, as training starts from groups"
+        good = (
+            "energies stay near where they begin and their difference near zero, for training starts from a model that "
+            "fits"
+        )
     dotted = "" if all(restart.kept for restart in restarts) else " Dotted: left out of the answer."
     return Picture(
         question="Do the restarts learn?",

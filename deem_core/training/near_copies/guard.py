@@ -110,7 +110,7 @@ def _untouched(mode: Mode, grouped: bool, least: int) -> str:
     if mode == "keep":
         return "Every learner kept its voice, as asked"
     if mode == "guard" and grouped:
-        return "Every learner kept its voice: training starts from a model of groups of learners that err together"
+        return "Every learner kept its voice: training starts from the grouped model, which knows who errs with whom"
     return (
         f"Every learner kept its voice: one voice per group would leave {least} of them, and fewer than "
         f"{MIN_LEARNERS} identify nothing"

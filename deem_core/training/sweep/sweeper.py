@@ -375,5 +375,5 @@ def _start_note(plan: Plan) -> tuple[str, ...]:
         return ()
     return (
         "This sweep starts from the majority vote, and its rates hold for training from there (start: majority). By "
-        f"default training starts from groups of learners on these votes and needs no sweep: {NOTHING_TO_SWEEP}.",
+        f"default training starts from the grouped model on these votes and needs no sweep: {NOTHING_TO_SWEEP}.",
     )

@@ -40,6 +40,7 @@ OTHERS: dict[str, Any] = {
     "momentum": 0.25,
     "l1": 1e-05,
     "l2": 0.001,
+    "start": "groups",
     "init_scale": 1.1,
     "activation": "softmax",
     "early_stop": True,
@@ -48,7 +49,6 @@ OTHERS: dict[str, Any] = {
     "backend": "torch",
     "random_state": 5,
     "allow_few_learners": True,
-    "start": "majority",
 }
 
 

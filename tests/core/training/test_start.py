@@ -99,7 +99,7 @@ def test_groups_that_were_asked_for_are_taken_with_a_warning_if_they_do_not_fit(
 def test_groups_that_were_asked_for_and_do_not_exist_leave_the_majority_vote_with_a_warning(votes, looked):
     start = chosen(votes, start="groups")
     assert start.kind == "majority"
-    assert start.warning == "Training could not start from groups of learners. Nothing was found."
+    assert start.warning == "Training could not start from the grouped model. Nothing was found."
 
 
 def test_the_majority_vote_that_was_asked_for_looks_for_nothing(votes, looked):
@@ -138,7 +138,7 @@ def test_from_groups_the_guard_only_reports(copied, looked):
     assert plan.near_copies.cliques
     assert plan.near_copies.base.is_identity
     assert plan.near_copies.hedge is None
-    assert "training starts from a model of groups" in plan.near_copies.sentences[0]
+    assert "training starts from the grouped model" in plan.near_copies.sentences[0]
     looked.fits(votes, ((5, 6, 7),), fits=False)
     assert len(plan_training(votes, TrainConfig(), 0).near_copies.base.members) == 6
 
@@ -156,7 +156,7 @@ def test_a_sweep_starts_from_the_majority_vote_and_knows_where_training_would(vo
     looked.fits(votes)
     plan = plan_sweep(votes, TrainConfig(), 0)
     assert (plan.start.kind, plan.training_start) == ("majority", "groups")
-    assert "training would start from groups" in plan.start.reason
+    assert "training would start from the grouped model" in plan.start.reason
     looked.fits(votes, fits=False)
     assert plan_sweep(votes, TrainConfig(), 0).training_start == "majority"
 
