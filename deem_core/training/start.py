@@ -135,7 +135,7 @@ def plan_training(votes: Votes, config: TrainConfig, seed: int, control: Control
 
 
 def plan_sweep(votes: Votes, config: TrainConfig, seed: int, control: Control = NO_CONTROL) -> Plan:
-    """Plan a training from the majority vote, whose rates can be told apart.
+    """Plan a training from the majority vote, to compare rates.
 
     Where training would start from groups, the reason says so.
     """
