@@ -12,6 +12,11 @@ from deem_core.votes import Votes
 
 SAME_CLASS = 0.995
 """Share of its votes that a one-class learner gives to its class."""
+STRAY = 0.1
+"""Other votes of a one-class learner, at most, as a share of those that the mix of all votes would give it.
+
+Where one class has 99.7 % of the votes, everybody gives it 99.5 %, and nobody is a rule for that.
+"""
 CHANCE = 0.001
 """A learner of few votes is one-class only if they would all be for that class with less than this probability."""
 RULES_SHARE = 0.5
@@ -76,8 +81,9 @@ class OneClass:
 def one_class_learners(votes: Votes) -> OneClass:
     """Return the learners that vote for one class only.
 
-    Learner j with n_j votes is one-class if at least 99.5 % of them are for one class c and chance does not explain
-    it: n_j · log(share of c among all votes) < log 0.001.
+    Learner j with n_j votes is one-class if at least 99.5 % of them are for one class c, its other votes are less than
+    a tenth of what the mix of all votes would give, and chance does not explain it: n_j · log(share of c among all
+    votes) < log 0.001.
     """
     counts = votes.class_counts  # (d, K)
     cast = counts.sum(axis=1)
@@ -87,7 +93,8 @@ def one_class_learners(votes: Votes) -> OneClass:
     found = []
     for j in np.flatnonzero(cast).tolist():
         c, n = int(favourite[j]), int(cast[j])
-        if counts[j, c] >= SAME_CLASS * n and n * math.log(shares[c]) < math.log(CHANCE):
+        pure = n - counts[j, c] <= min(1 - SAME_CLASS, STRAY * (1 - shares[c])) * n
+        if pure and n * math.log(shares[c]) < math.log(CHANCE):
             found.append(OneClassLearner(votes.learners[j], str(votes.classes[c]), c, n))
     own = sum(rule.n_votes for rule in found)
     return OneClass(tuple(found), votes.n_learners, own / max(total, 1))

@@ -110,6 +110,13 @@ def test_one_vote_in_two_hundred_may_stray():
     assert one_class_learners(table(codes, 2)).learners == ()
 
 
+def test_where_a_class_is_rare_ordinary_learners_are_no_rules():
+    rng = np.random.default_rng(0)
+    rare = rng.random((20_000, 1)) < 0.003
+    codes = np.where(rare, rng.random((20_000, 8)) < 0.8, rng.random((20_000, 8)) < 0.0005)
+    assert one_class_learners(table(codes.astype(int), 2)).learners == ()
+
+
 def test_ordinary_learners_are_no_rules():
     found = one_class_learners(simulate("condind", 500, seed=0).votes)
     assert not found.made_of_rules

@@ -52,6 +52,17 @@ def test_ties_go_to_the_class_that_rules_name_rarely():
     assert (made.codes[:60] == codes[:60].max(axis=1)).all()
 
 
+@pytest.mark.parametrize("common", [0.7, 0.9, 0.99])
+def test_a_vote_never_speaks_against_its_class(common):
+    rng = np.random.default_rng(0)
+    truth = (rng.random(3000) > common).astype(int)
+    classes = np.array([0, 0, 0, 0, 0, 1])
+    speaks = (rng.random((3000, 6)) < 0.5) & (truth[:, None] == classes)
+    votes = make_votes(np.where(speaks, classes, -1), 2)
+    made = fuse_rules(votes)
+    np.testing.assert_array_equal(made.codes, votes.majority_vote.codes)
+
+
 def test_dawid_skene_empties_a_class_where_rules_do_not():
     votes, truth = rules(n=2000, seed=1)
     voted = votes.votes_per_row > 0
