@@ -76,8 +76,9 @@ def camps(votes: Votes, sample: PairSample) -> Camps:
     """Return how much a panel is split in two.
 
     κ_ij is Cohen's κ of each pair. A panel in which learners differ only in ability has κ ≈ a aᵀ off the diagonal;
-    a is fitted by repeating a_i ← ½ a_i + ½ Σ_{j≠i} κ_ij a_j / Σ_{j≠i} a_j². What is left, κ − a aᵀ, has a large
-    eigenvalue where two parts agree more inside than their abilities allow::
+    a is fitted by repeating a_i ← ½ a_i + ½ Σ_{j≠i} κ_ij a_j / Σ_{j≠i} a_j², and what is below 0 then counts as 0: a
+    camp that contradicts the other has no ability of opposite sign. What is left, κ − a aᵀ, has a large eigenvalue
+    where two parts agree more inside than their abilities allow::
 
         strength = largest eigenvalue of (κ − a aᵀ) off the diagonal / |a|²
 
@@ -99,7 +100,8 @@ def camps(votes: Votes, sample: PairSample) -> Camps:
     kappa = cohen_kappa(sample.codes[chosen].T, votes.n_classes)
     kappa[~known] = kappa[known].mean()
     mean_rows = float(rows[known].mean())
-    ability = common_ability(kappa)
+    fitted = common_ability(kappa)
+    ability = np.maximum(fitted if fitted.sum() >= 0 else -fitted, 0)  # a and −a are the same fit
     scale = float(ability @ ability)
     if scale <= 2 * np.sqrt(d / mean_rows):  # the largest eigenvalue of κ of strangers, each with noise 1/√rows
         return Camps(None, reason="the learners hardly agree beyond chance")

@@ -124,3 +124,12 @@ def test_a_camp_is_said_in_numbers():
 def test_guessers_beside_copies_of_one_of_them_are_no_camps(seed):
     """They share out among two sides at random, and agree with nobody on either."""
     assert not of(noisy_copies(seed, n=1500)).split
+
+
+@pytest.mark.parametrize("each", [2, 3, 4, 5])
+def test_camps_that_contradict_each_other_are_camps(each):
+    rng = np.random.default_rng(each)
+    first = rng.integers(2, size=(500, 1))
+    codes = np.hstack([np.repeat(first, each, axis=1), np.repeat(1 - first, each, axis=1)])
+    codes = np.where(rng.random(codes.shape) < 0.03, 1 - codes, codes)
+    assert of(table(codes, 2)).split
