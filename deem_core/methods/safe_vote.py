@@ -212,15 +212,17 @@ def _winner(ballots: Floats, mean: Floats) -> Codes:
 def settle(posterior: Floats, labels: Codes, voted: Mask) -> int:
     """Make every label the most probable class of its row, in place.
 
-    Where another class is more probable, both get the mean of the two, and the label a hair more. Returns the number of
-    such rows.
+    Where others are at least as probable, they and the label get the mean of them all, and the label a hair more.
+    Returns the number of such rows.
     """
-    top = posterior.argmax(axis=1)
-    rows = np.flatnonzero((top != labels) & voted)
-    both = (posterior[rows, top[rows]] + posterior[rows, labels[rows]]) / 2
-    lead = np.minimum(SETTLED, both / 2)
-    posterior[rows, labels[rows]] = both + lead
-    posterior[rows, top[rows]] = both - lead
+    rows = np.flatnonzero((posterior.argmax(axis=1) != labels) & voted)
+    own = posterior[rows, labels[rows]]
+    above = posterior[rows] >= own[:, None]  # the label among them
+    size = above.sum(axis=1)
+    mean = (posterior[rows] * above).sum(axis=1) / size
+    lead = np.minimum(SETTLED, mean / 2)
+    posterior[rows] = np.where(above, (mean - lead / (size - 1))[:, None], posterior[rows])
+    posterior[rows, labels[rows]] = mean + lead
     return len(rows)
 
 

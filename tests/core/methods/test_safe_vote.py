@@ -78,6 +78,14 @@ def test_the_label_is_the_most_probable_class_where_the_vote_differs():
     np.testing.assert_allclose(posterior.sum(axis=1), 1)
 
 
+def test_a_label_below_several_classes_is_settled_above_all_of_them():
+    posterior = np.array([[0.4, 0.39, 0.15, 0.06]])
+    assert settle(posterior, np.array([2], np.int32), np.array([True])) == 1
+    assert posterior.argmax() == 2
+    assert posterior[0].tolist() == pytest.approx([0.94 / 3, 0.94 / 3, 0.94 / 3, 0.06], abs=1e-5)
+    assert posterior.sum() == pytest.approx(1)
+
+
 # ---------------------------------------------------------------------- guards
 
 
