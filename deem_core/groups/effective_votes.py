@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deem_core.groups.em import fit
 from deem_core.groups.latent_tree import Table
@@ -121,13 +122,16 @@ def residual_correlation(n_classes: int, sample: PairSample) -> float | None:
     codes = sample.codes.T
     model = fit(Table.of(codes, n_classes), ()).model
     labels = model.posterior(codes).argmax(axis=1)
-    left: dict[int, Floats] = {}
-    for i in sorted(set(sample.pairs.ravel().tolist())):
-        left[i] = one_hot(codes[:, [i]], n_classes, np.float64)[:, 0] - model.B[i].T[labels]  # (b, K)
+
+    def left(i: int, rows: NDArray[np.intp]) -> Floats:  # (rows, K); of all learners at once they may be gigabytes
+        residual: Floats = one_hot(sample.codes[i, rows][:, None], n_classes, np.float64)[:, 0]
+        residual -= model.B[i].T[labels[rows]]
+        return residual
+
     total, weight = 0.0, 0
     for i, j in sample.pairs.tolist():
         both = sample.both(i, j)
-        one, other = left[i][both], left[j][both]
+        one, other = left(i, both), left(j, both)
         spread = float(np.sqrt((one * one).sum() * (other * other).sum()))
         if spread > 1e-9:
             total += len(both) * float((one * other).sum()) / spread

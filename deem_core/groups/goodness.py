@@ -9,7 +9,7 @@ drawn from the model and fitted anew, and what counts is the excess of u over th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -19,10 +19,12 @@ from deem_core.control import NO_CONTROL, Control
 from deem_core.groups.em import fit
 from deem_core.groups.latent_tree import GroupedModel, Groups, Table
 from deem_core.typing import Codes, Floats, Integers
-from deem_core.votes.arrays import NO_VOTE, sparse_one_hot, spread_rows
+from deem_core.votes.arrays import NO_VOTE, spread_rows
 
 TEST_ROWS = 15_000
 """Rows of the test, at most."""
+TEST_CELLS = 20_000_000
+"""Rows × learners × classes of the test, at most: what a round of EM visits."""
 DRAWS = 8
 """Tables drawn from the model."""
 MIN_COMMON_ROWS = 50
@@ -100,7 +102,8 @@ def goodness(
     Parameters
     ----------
     codes : (n, d) int
-        At most `TEST_ROWS` of them are used, evenly spread, and the tree is fitted to these.
+        At most `TEST_ROWS` of them are used, fewer of many learners and classes (`TEST_CELLS`), evenly spread, and the
+        tree is fitted to these.
     n_classes : int
     groups : tuple of tuples of int
     rng : Generator
@@ -110,7 +113,8 @@ def goodness(
         Asked before each fit; raises `Stopped`.
     """
     codes = codes[(codes != NO_VOTE).any(axis=1)]
-    codes = codes[spread_rows(len(codes), TEST_ROWS)]
+    most = max(TEST_CELLS // (codes.shape[1] * n_classes), 2 * MIN_COMMON_ROWS)
+    codes = codes[spread_rows(len(codes), min(TEST_ROWS, most))]
     pairs = _Pairs.of(codes, groups)
     control.check()
     table = Table.of(codes, n_classes)
@@ -176,18 +180,25 @@ class _Pairs:
 
     def unexplained(self, table: Table, model: GroupedModel) -> Unexplained:
         """Return u between branches and inside groups."""
-        d, K = model.n_learners, model.n_classes
-        ballots = sparse_one_hot(table.codes, K)
-        observed = np.asarray((ballots.T @ ballots.multiply(table.counts[:, None]).tocsr()).todense())
+        columns = np.ascontiguousarray(table.codes.T, np.int64)
         given_root = model.confusion_given_root()
-        states = [(model.pi, given_root)]
-        states += [(between @ model.pi, model.B) for between in model.A]
-        tables = observed.reshape(d, K, d, K)
+        latents = [between @ model.pi for between in model.A]
         group_of = {i: g for g, group in enumerate(model.groups) for i in group}
+
+        def observed(i: int, j: int) -> Floats:
+            return _counts(columns[i], columns[j], table.counts, model.n_classes)
+
         return Unexplained(
-            _share([(tables[i, :, j], _joint(*states[0], i, j)) for i, j in self.between]),
-            _share([(tables[i, :, j], _joint(*states[1 + group_of[i]], i, j)) for i, j in self.within]),
+            _share((observed(i, j), _joint(model.pi, given_root, i, j)) for i, j in self.between),
+            _share((observed(i, j), _joint(latents[group_of[i]], model.B, i, j)) for i, j in self.within),
         )
+
+
+def _counts(one: Integers, other: Integers, weights: Floats, n_classes: int) -> Floats:
+    """Return how many rows hold each pair of votes, (K, K)."""
+    both = (one != NO_VOTE) & (other != NO_VOTE)
+    cells = np.bincount((one * n_classes + other)[both], weights[both], minlength=n_classes**2)
+    return cells.reshape(n_classes, n_classes)
 
 
 def _joint(prior: Floats, given: Floats, i: int, j: int) -> Floats:
@@ -196,7 +207,7 @@ def _joint(prior: Floats, given: Floats, i: int, j: int) -> Floats:
     return joint
 
 
-def _share(tables: Sequence[tuple[Floats, Floats]]) -> float | None:
+def _share(tables: Iterable[tuple[Floats, Floats]]) -> float | None:
     """Return Σ KL / Σ I over pairs of (observed counts, model's probabilities)."""
     divergence = information = 0.0
     for counts, model in tables:
@@ -224,6 +235,6 @@ class _Excess:
     @classmethod
     def of(cls, observed: float | None, drawn: Sequence[float | None]) -> _Excess:
         known = np.array([value for value in drawn if value is not None])
-        if observed is None or not len(known):
+        if observed is None or 2 * len(known) <= len(drawn):  # most drawn tables show no dependence
             return cls(None, 0.0)
         return cls(observed - float(known.mean()), float(known.std(ddof=1)) if len(known) > 1 else 0.0)

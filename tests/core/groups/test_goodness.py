@@ -88,3 +88,15 @@ def test_pairs_need_common_rows():
 def test_a_large_table_is_tested_on_some_of_its_rows(monkeypatch):
     monkeypatch.setattr(goodness_module, "TEST_ROWS", 500)
     assert outcome(simulation.make("tree", 2000, seed=0).votes, GROUPS, draws=2).n_rows == 500
+
+
+def test_many_learners_and_classes_are_tested_on_fewer_rows(monkeypatch):
+    votes = simulation.make("tree", 3000, seed=0).votes
+    monkeypatch.setattr(goodness_module, "TEST_CELLS", 36 * 500)
+    assert outcome(votes, GROUPS).n_rows == 500
+
+
+def test_tables_of_pairs_leave_missing_votes_out():
+    one, other = np.array([0, 1, -1, 1]), np.array([1, 1, 0, -1])
+    counted = goodness_module._counts(one, other, np.array([2.0, 3.0, 5.0, 7.0]), 2)
+    assert counted.tolist() == [[0, 2], [0, 3]]
