@@ -87,12 +87,13 @@ def _dead_class(answer: Answer) -> Alarm | None:
     limit = guards.DEAD_RATIO_ONE_COIN if answer.method == _ONE_COIN else guards.DEAD_RATIO
     if rarest is None or not rarest.dead(limit):
         return None
-    return Alarm(
-        "dead class",
-        f"The class {rarest.label} is all but gone",
-        rarest.sentence(_SUBJECT),
-        "Models that learn how often learners err can explain a class away. Use the majority vote, or label some rows.",
+    advice = (
+        "So does the majority vote: label some rows."
+        if (answer.codes == answer.majority).all()
+        else "Models that learn how often learners err can explain a class away. Use the majority vote, or label some "
+        "rows."
     )
+    return Alarm("dead class", f"The class {rarest.label} is all but gone", rarest.sentence(_SUBJECT), advice)
 
 
 def _far(answer: Answer) -> Alarm | None:

@@ -19,6 +19,8 @@ DEAD_RATIO = 0.02
 """A class is dead if its share of the rows is less than this part of its share of the votes."""
 DEAD_RATIO_ONE_COIN = 0.25
 """The same for one-coin Dawid-Skene, which cannot blame one class and so seldom empties it quite."""
+EXPECTED_ROWS = 2
+"""Rows that its share of the votes must make before a class can be dead: in one row most classes are missing."""
 CLASS_SHARE = 0.05
 """A class counts from this share of the votes on, or from half of 1/K where that is less."""
 
@@ -67,7 +69,7 @@ class RarestClass:
 
     def dead(self, limit: float = DEAD_RATIO) -> bool:
         """Return whether hardly any row got it."""
-        return self.ratio < limit
+        return self.ratio < limit and self.vote_share * self.n_rows >= EXPECTED_ROWS
 
     def sentence(self, title: str) -> str:
         """Return "Dawid-Skene gives no row to SPAM, which has 42 % of the votes."."""

@@ -22,6 +22,7 @@ from typing import Literal
 import numpy as np
 
 from deem_core.control import NO_CONTROL, Control
+from deem_core.groups.effective_votes import worth
 from deem_core.groups.grouping import Grouping, explain
 from deem_core.groups.panel import PanelHealth, panel_health
 from deem_core.methods import dawid_skene, grouped_dawid_skene, majority, one_class_rules, safe_vote
@@ -145,7 +146,9 @@ def _between_camps(votes: Votes, rng: np.random.Generator, health: PanelHealth) 
 def _by_groups(votes: Votes, health: PanelHealth, grouping: Grouping) -> Decision:
     groups = f"{len(grouping.groups)} groups" if len(grouping.groups) > 1 else "1 group"
     model = f"Dawid-Skene with {groups} of learners that err together" if grouping.groups else "Dawid-Skene"
-    why = f"Answered by {model}, because {_lower(grouping.reason)} {health.effective.sentence}"
+    n_eff = health.effective.n_eff
+    to_majority = "" if n_eff is None else f" To a majority vote they are worth about {worth(n_eff)}."
+    why = f"Answered by {model}, because {_lower(grouping.reason)}{to_majority}"
     answer = grouped_dawid_skene.answer(votes, grouping)
     return _decision("fit", "gds", answer, health, why, grouping.doubt, grouping=grouping)
 
@@ -158,7 +161,9 @@ def _by_safe_vote(
         f"overturn clear majorities alone), because no model could be shown to explain these votes. {grouping.reason}"
     )
     answer = safe_vote.aggregate(votes, rng, control=control)
-    return _decision("crowd", "safe", answer, health, why, _gold("show what else would gain"), grouping=grouping)
+    return _decision(
+        "crowd", "safe", answer, health, why, _gold("show whether another method does better"), grouping=grouping
+    )
 
 
 def _unexplained(
@@ -196,7 +201,7 @@ def _decision(
 ) -> Decision:
     """Return the decision, its sentences before those of the method."""
     told = tuple(text for text in said if text)
-    own = tuple(note for note in answer.notes if all(note not in text for text in told))
+    own = tuple(note for note in answer.notes if all(note.lower() not in text.lower() for text in told))
     noted = replace(answer, notes=(*told, *own), answered_by=answered_by)
     return Decision(branch, answered_by, noted, told, health, **more)
 

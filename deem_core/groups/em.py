@@ -48,7 +48,9 @@ class GroupedFit:
     cut : bool
         Whether the control stopped it.
     moved : float
-        Share of the rows that the soft fit labels differently.
+        Share of the rows to which the soft fit gives another state of Y.
+    soft : GroupedModel, optional
+        The soft fit, where hard rounds followed.
     """
 
     model: GroupedModel
@@ -57,6 +59,7 @@ class GroupedFit:
     converged: bool
     cut: bool = False
     moved: float = 0.0
+    soft: GroupedModel | None = None
 
 
 @dataclass(eq=False)
@@ -199,7 +202,8 @@ def fit(
             early = model
     if not hard_rounds or cut:
         return GroupedFit(model, likelihood, done, converged, cut)
-    _, soft_labels = steps.hardened(model)
+    soft = model
+    _, soft_labels = steps.hardened(soft)
     counts, labels = steps.hardened(early)
     for _ in range(hard_rounds):
         model, done = counts.model(groups, smoothing), done + 1
@@ -208,7 +212,7 @@ def fit(
         if (labels == before).all():
             break
     moved = float(table.counts[labels != soft_labels].sum() / max(table.n_rows, 1))
-    return GroupedFit(model, likelihood, done, converged, cut, moved)
+    return GroupedFit(model, likelihood, done, converged, cut, moved, soft)
 
 
 def _own_model(table: Table, group: tuple[int, ...]) -> GroupedModel:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deem_core.control import NO_CONTROL, Control
 from deem_core.groups.cliques import TIGHT, find_cliques
@@ -145,9 +146,8 @@ class Grouping:
         """Return what was found, in plain sentences."""
         if self.model is None:
             return (self.reason,)
-        return tuple(
-            text for text in (self.search_note, group_words(self.groups, learners), self.reason, self.doubt) if text
-        )
+        looked_for = self.search_note or group_words(self.groups, learners)
+        return tuple(text for text in (looked_for, self.reason, self.doubt) if text)
 
     @property
     def doubt(self) -> str:
@@ -185,6 +185,8 @@ def explain(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CON
     test = goodness(votes.codes, votes.n_classes, groups, rng, control=control) if testable(votes.codes) else None
     model = fitted.model if search is None else _with_label(votes, fitted.model, search.kappa)
     fits, reason = _verdict(test, model)
+    if fits and votes.unanimous[votes.votes_per_row > 0].all():
+        reason = "The model fits: the learners never disagree, and any method would give these labels."
     return Grouping(
         model=model,
         fits=fits,
@@ -195,7 +197,7 @@ def explain(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CON
         converged=fitted.converged,
         cut=fitted.cut,
         log_likelihood=fitted.log_likelihood / max(table.n_rows, 1),
-        moved=fitted.moved,
+        moved=_moved(votes, model, fitted),
         runners_up=() if search is None or not fits else _runners_up(votes, table, model, search, control),
     )
 
@@ -243,13 +245,15 @@ def _verdict(test: Goodness | None, model: GroupedModel) -> tuple[bool, str]:
             return True, "The model fits: one group of learners agrees, the others depend on nobody."
         return False, "The learners hardly depend on each other, so that no model can be tested."
     share = f"{percent(max(test.excess, 0.0))} of the dependence between learners stays unexplained"
-    given = "given these groups the learners err independently" if model.groups else "the learners err independently"
+    given = f"given {'these groups' if model.groups else 'the label'} the learners err independently"
     least = FITS if model.n_learners >= MIN_LEARNERS else FITS_FEW
     if test.excess <= max(least, min(NOISE * test.noise, MOST_EXCESS)):
         return True, f"The model fits: {given} ({share})."
     large = sum(len(group) for group in model.groups if len(group) >= 3)
-    if within and large >= IN_GROUPS * model.n_learners:
+    if within and large >= IN_GROUPS * model.n_learners and test.excess < 1:  # or nothing between them is explained
         return True, f"The groups are exact, though they err together at times ({share} between them)."
+    if test.excess >= 1:
+        return False, "The model does not fit: it explains nothing of the dependence between learners."
     return False, f"The model does not fit: {share}, more than chance leaves."
 
 
@@ -259,7 +263,7 @@ def _with_label(votes: Votes, model: GroupedModel, kappa: Floats) -> GroupedMode
     Noisy copies of a random learner can end up around Y while the good learners hang on a group: so the latents are
     compared with a majority vote in which tight cliques have one voice.
     """
-    rows = spread_rows(votes.n_rows, LABEL_ROWS)
+    rows = _some_rows(votes)
     codes = votes.codes[rows]
     voice = one_voice_majority(votes.select_rows(rows), kappa)
     candidates = [ROOT, *(g for g, group in enumerate(model.groups) if len(group) >= 3)]
@@ -267,12 +271,26 @@ def _with_label(votes: Votes, model: GroupedModel, kappa: Floats) -> GroupedMode
     for latent in candidates:
         states = model.latent_posterior(codes, latent).argmax(axis=1)
         maps[latent] = class_map(states, voice, votes.n_classes)
-        voted = voice >= 0
-        agreements[latent] = float((maps[latent][states[voted]] == voice[voted]).mean())
+        agreements[latent] = float((maps[latent][states] == voice).mean())
     best = max(candidates, key=lambda latent: agreements[latent])
     if best == ROOT or agreements[best] <= agreements[ROOT] + OTHER_LATENT:
         return model
     return model.with_label(best, maps[best])
+
+
+def _moved(votes: Votes, model: GroupedModel, fitted: GroupedFit) -> float:
+    """Return the share of the rows that the soft fit labels differently."""
+    if model.label == ROOT or fitted.soft is None:
+        return fitted.moved
+    codes = votes.codes[_some_rows(votes)]
+    soft = fitted.soft.with_label(model.label, model.class_map)
+    return float((soft.posterior(codes).argmax(axis=1) != model.posterior(codes).argmax(axis=1)).mean())
+
+
+def _some_rows(votes: Votes) -> NDArray[np.intp]:
+    """Return the rows with votes, or evenly spread ones of them."""
+    voted = np.flatnonzero(votes.votes_per_row)
+    return np.asarray(voted[spread_rows(len(voted), LABEL_ROWS)])
 
 
 def one_voice_majority(votes: Votes, kappa: Floats) -> Codes:
@@ -290,7 +308,7 @@ def _runners_up(
         for other in search.placements
         if other.groups != search.best.groups and search.best.score - other.score <= MARGIN
     ]
-    rows = spread_rows(votes.n_rows, LABEL_ROWS)
+    rows = _some_rows(votes)
     labels = model.posterior(votes.codes[rows]).argmax(axis=1)
     others = []
     for other in near[:RUNNERS_UP]:

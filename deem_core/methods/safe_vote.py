@@ -31,6 +31,7 @@ from deem_core.groups.mistakes import PairSample, shared_mistakes
 from deem_core.groups.one_class import one_class_learners
 from deem_core.methods import dawid_skene, ebcc, majority, one_class_rules, one_coin
 from deem_core.methods.contract import Aggregate, Method, cut_notes, fill_silent_rows, silence_notes
+from deem_core.text import count
 from deem_core.typing import Codes, Floats, Mask
 from deem_core.votes import Votes
 from deem_core.votes.arrays import chunks
@@ -193,7 +194,7 @@ def _fused(votes: Votes, kept: Sequence[Member | None], members: Sequence[Member
             *cut_notes(bool(cut), f"a part of {' and '.join(cut)}"),
             f"{_listed(['Majority vote', *(voter.title for voter in voters)])} voted row by row.",
             *notes,
-            *((f"In {turned:,} rows the vote differs from the mean of the posteriors.",) if turned else ()),
+            *((f"In {count(turned, 'row')} the vote differs from the mean of the posteriors.",) if turned else ()),
             *silence_notes(voted),
         ),
     )

@@ -50,6 +50,10 @@ def test_a_class_that_few_vote_for_does_not_count():
     assert not rarest_class(panel(codes), np.zeros(100, int)).dead()
 
 
+def test_in_a_few_rows_a_class_is_missing_by_chance():
+    assert not rarest_class(panel([[0, 1, 1]]), np.array([1])).dead()
+
+
 def test_with_many_classes_half_an_even_share_counts():
     codes = np.arange(40)[:, None].repeat(3, axis=1) % 20  # each class has 5 % of the votes
     votes = panel(codes, classes=[f"c{k}" for k in range(20)])

@@ -69,7 +69,10 @@ def test_every_kind_of_votes_has_its_step_and_its_sentence(case):
     assert (made.branch, made.answered_by) == (branch, method), made.sentences
     assert made.sentences[0].startswith("Answered by ")
     assert all(sentence.endswith(".") for sentence in made.aggregate.notes)
-    assert len(set(made.aggregate.notes)) == len(made.aggregate.notes)
+    said = " ".join(made.aggregate.notes).lower()
+    assert all(said.count(note.lower()) == 1 for note in made.aggregate.notes)
+    if made.grouping is not None:
+        assert said.count(made.grouping.reason.lower()) == 1
     assert np.isfinite(made.aggregate.posterior).all()
     assert made.aggregate.answered_by == method
 
@@ -114,6 +117,19 @@ def test_the_truth_plays_no_part_and_the_seed_decides():
 def test_it_can_be_stopped():
     with pytest.raises(Stopped):
         decide(simulation.make("tree", 800, seed=0).votes, np.random.default_rng(0), control=StopWhen(lambda: True))
+
+
+def test_learners_that_never_disagree_are_not_said_to_err_independently():
+    votes = table(np.repeat(np.random.default_rng(0).integers(3, size=(600, 1)), 8, axis=1), 3)
+    assert "never disagree" in decision(votes).sentences[0]
+    assert "independent" not in " ".join(decision(votes).aggregate.notes)
+
+
+def test_a_rare_class_is_not_given_to_every_row():
+    rng = np.random.default_rng(0)
+    truth = rng.random(8000) < 0.004
+    codes = np.where(truth[:, None], rng.random((8000, 8)) < 0.8, rng.random((8000, 8)) < 0.0005)
+    assert (decision(table(codes.astype(int), 2)).aggregate.codes == truth).mean() > 0.999
 
 
 # ---------------------------------------------------------------------- as the default
