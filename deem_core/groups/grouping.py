@@ -244,7 +244,7 @@ def _verdict(test: Goodness | None, model: GroupedModel) -> tuple[bool, str]:
         if within and model.label != ROOT:
             return True, "The model fits: one group of learners agrees, the others depend on nobody."
         return False, "The learners hardly depend on each other, so that no model can be tested."
-    share = f"{percent(max(test.excess, 0.0))} of the dependence between learners stays unexplained"
+    share = f"{percent(min(max(test.excess, 0.0), 1.0))} of the dependence between learners stays unexplained"
     given = f"given {'these groups' if model.groups else 'the label'} the learners err independently"
     least = FITS if model.n_learners >= MIN_LEARNERS else FITS_FEW
     if test.excess <= max(least, min(NOISE * test.noise, MOST_EXCESS)):
@@ -252,8 +252,6 @@ def _verdict(test: Goodness | None, model: GroupedModel) -> tuple[bool, str]:
     large = sum(len(group) for group in model.groups if len(group) >= 3)
     if within and large >= IN_GROUPS * model.n_learners and test.excess < 1:  # or nothing between them is explained
         return True, f"The groups are exact, though they err together at times ({share} between them)."
-    if test.excess >= 1:
-        return False, "The model does not fit: it explains nothing of the dependence between learners."
     return False, f"The model does not fit: {share}, more than chance leaves."
 
 
