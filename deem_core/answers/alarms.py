@@ -88,7 +88,7 @@ def _dead_class(answer: Answer) -> Alarm | None:
     if rarest is None or not rarest.dead(limit):
         return None
     advice = (
-        "So does the majority vote: label some rows."
+        "The majority vote has the same labels. Label some rows."
         if (answer.codes == answer.majority).all()
         else "Models that learn how often learners err can explain a class away. Use the majority vote, or label some "
         "rows."

@@ -34,7 +34,7 @@ from deem_core.methods import dawid_skene, pools
 from deem_core.methods.registry import METHODS, TRAINED
 from deem_core.model.config import flag_of
 from deem_core.readers import Reading
-from deem_core.text import percent
+from deem_core.text import count, percent
 from deem_core.typing import Codes
 from deem_core.votes import Votes
 from deem_core.votes.describe import accuracy
@@ -267,7 +267,8 @@ def _report(answer: Answer, options: argparse.Namespace, sentences: Sequence[str
         write_json(content, options.json)
     review = int(answer.review_rows(getattr(options, "review_below", None)).sum())  # train writes no fused file
     print(
-        f"{summary.changed:,} labels differ from the majority vote; {review:,} rows are worth a look. "
+        f"{count(summary.changed, 'label')} {'differs' if summary.changed == 1 else 'differ'} from the majority vote; "
+        f"{count(review, 'row')} {'is' if review == 1 else 'are'} worth a look. "
         f"Written: {options.output}"
     )
 

@@ -197,7 +197,7 @@ class _Pairs:
 def _counts(one: Integers, other: Integers, weights: Floats, n_classes: int) -> Floats:
     """Return how many rows hold each pair of votes, (K, K)."""
     both = (one != NO_VOTE) & (other != NO_VOTE)
-    cells = np.bincount((one * n_classes + other)[both], weights[both], minlength=n_classes**2)
+    cells: Floats = np.bincount((one * n_classes + other)[both], weights[both], n_classes**2).astype(np.float64)
     return cells.reshape(n_classes, n_classes)
 
 
