@@ -146,7 +146,10 @@ def _latent_layer(tree: GroupedModel, diagonal: float) -> tuple[Floats, Floats]:
 
 
 def _centred(logs: Floats) -> Floats:
-    """Return logarithms with mean zero over the latent's states, which no activation sees."""
+    """Return logarithms with mean zero over the latent's states.
+
+    No activation sees the difference.
+    """
     centred: Floats = logs - logs.mean(axis=-1, keepdims=True)
     return centred
 
