@@ -48,6 +48,12 @@ class Alarm:
         In short, what was seen, what to do.
     remedies : dict
         Words for a button → settings of a training that differ from those of the run.
+
+    Examples
+    --------
+    >>> from deem_core import Alarm
+    >>> Alarm("camps", "Two camps", "The learners form two camps.", "Label 20 rows.").text
+    'The learners form two camps. Label 20 rows.'
     """
 
     kind: Kind

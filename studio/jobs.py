@@ -211,12 +211,12 @@ def table() -> None:
 
 
 def has_model(run: Run) -> bool:
-    """Return whether a finished run keeps a model that can be applied and looked into."""
+    """Return whether a finished run keeps a model."""
     return run.result("model.safetensors") is not None
 
 
 def with_models(dataset: str | None) -> list[Run]:
-    """Return the finished runs of a dataset that keep a model, newest first."""
+    """Return a dataset's finished runs with a model, newest first."""
     runs = [run for run in of_dataset(dataset) if run.kind in ("train", "fuse")]
     return [run for run in runs if run.state().state == "done" and (run.kind == "train" or has_model(run))]
 

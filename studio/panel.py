@@ -63,7 +63,10 @@ def _seen(opened: Opened) -> bool:
 
 
 def _look(opened: Opened) -> bool:
-    """Have the numbers worked out by a thread; return whether it is still at it."""
+    """Have a thread work the numbers out.
+
+    Returns whether it is still at it.
+    """
     _, still = _questions().get(opened.mark, lambda: opened.panel is not None)
     return still
 

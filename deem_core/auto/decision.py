@@ -69,7 +69,7 @@ class Decision:
 
     @property
     def open_to_deem(self) -> bool:
-        """Whether DEEM is worth a try beside it: no model explains these votes."""
+        """Whether DEEM is worth a try, since no model explains the votes."""
         return self.branch in ("crowd", "dense")
 
 
@@ -194,7 +194,7 @@ def _with_ties_broken(votes: Votes, answer: Aggregate, rng: np.random.Generator,
 def _decision(
     branch: Branch, answered_by: str, answer: Aggregate, health: PanelHealth, *said: str, **more: Grouping
 ) -> Decision:
-    """Return the decision with its sentences before those of the method, nothing twice."""
+    """Return the decision, its sentences before those of the method."""
     told = tuple(text for text in said if text)
     own = tuple(note for note in answer.notes if all(note not in text for text in told))
     noted = replace(answer, notes=(*told, *own), answered_by=answered_by)

@@ -1,4 +1,4 @@
-"""Fusion by one call: the answer, its summary, and the model behind it."""
+"""Fusion: the answer, its summary and the model behind it."""
 
 from __future__ import annotations
 

@@ -39,8 +39,10 @@ def conclusion(comparison: Comparison) -> str:
     subject = comparison.subject
     if not comparison.n_truth:
         return _without_truth(comparison, subject)
-    if subject is None:
-        return _without_subject(comparison)
+    return _without_subject(comparison) if subject is None else _held_against_majority(comparison, subject)
+
+
+def _held_against_majority(comparison: Comparison, subject: MethodResult) -> str:
     name, gain = _name(subject), subject.versus[REFERENCE]
     figures = f"{percent(subject.accuracy)} against {percent(_majority(subject))}"
     rival = _rival(comparison, subject)
@@ -49,6 +51,8 @@ def conclusion(comparison: Comparison) -> str:
     if gain.high < 0:
         words = f"{name} is worse than majority vote here: {figures} right, {_points(gain)}."
         return f"{words} {errors_in_words(comparison)}{rival}"
+    if _same_labels(comparison, subject) == 1:
+        return f"{name} gives the labels of the majority vote here: {percent(subject.accuracy)} right.{rival}"
     if max(abs(gain.low), abs(gain.high)) > SAME:
         rows = "1 row" if comparison.n_truth == 1 else f"{comparison.n_truth:,} rows"
         words = f"True labels of {rows} cannot tell {name} from majority vote here: {figures} right, {_points(gain)}."
@@ -119,8 +123,8 @@ def _correlation(rho: float) -> str:
 def _without_truth(comparison: Comparison, subject: MethodResult | None) -> str:
     names = comparison.agreement.names
     words = "Without true labels nobody can know whether any method is better than majority vote here."
-    if subject is not None and REFERENCE in names:
-        share = comparison.agreement.matrix[names.index(subject.name)][names.index(REFERENCE)]
+    share = None if subject is None else _same_labels(comparison, subject)
+    if subject is not None and share is not None:
         words += f" {_name(subject)} and majority vote give the same label on {percent(share)} of the rows."
     if comparison.n_disputed:
         verb = "differ" if len(names) > 1 else "differs"
@@ -166,6 +170,17 @@ def _rival(comparison: Comparison, subject: MethodResult) -> str:
     best = better[0]
     said = f" {_name(best)} does better than {_name(subject)}: {percent(best.accuracy)}."
     return said if best.accuracy is not None else ""
+
+
+def _same_labels(comparison: Comparison, subject: MethodResult) -> float | None:
+    """Return the share of rows with the label of the majority vote.
+
+    None if that was not among the methods.
+    """
+    names = comparison.agreement.names
+    if REFERENCE not in names:
+        return None
+    return comparison.agreement.matrix[names.index(subject.name)][names.index(REFERENCE)]
 
 
 def _majority(method: MethodResult) -> float | None:

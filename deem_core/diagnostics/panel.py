@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from deem_core.comparison.dependence import error_correlation
-from deem_core.groups.effective_votes import kish
+from deem_core.groups.effective_votes import kish, votes_per_row
 from deem_core.votes import Votes
 
 
@@ -25,4 +25,5 @@ def true_effective_votes(votes: Votes, rng: np.random.Generator) -> float | None
         Draws rows and pairs where there are too many, as `deem_core.groups.panel.panel_health` does.
     """
     rho, _ = error_correlation(votes, rng)
-    return None if rho is None else kish(float(votes.votes_per_row[votes.votes_per_row > 0].mean()), rho)
+    per_row = votes_per_row(votes)
+    return None if rho is None or per_row is None else kish(per_row, rho)

@@ -90,7 +90,7 @@ allow_few_learners
     >>> model.predict(votes).shape
     (300,)
     >>> model.settings_["n_layers"]["reason"]
-    '8.3 rows per input unit are fewer than 10: too few for a layer'
+    'a layer holds the groups that training starts from'
     """
 
     def __init__(

@@ -132,7 +132,7 @@ class GroupedDawidSkene(Fuser):
 
     @classmethod
     def of_grouping(cls, votes: Votes, grouping: Grouping, *, random_state: int | None = None) -> Self:
-        """Return the estimator of a grouping that was found in these votes already."""
+        """Return the estimator of a grouping of these votes."""
         model = cls(random_state=random_state)
         model.seed_ = model._seed()
         model._take_votes(votes)

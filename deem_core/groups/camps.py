@@ -22,6 +22,8 @@ Three families of near-copies are strong too, but one of two sides then holds tw
 """
 SMALLER_SIDE = 0.35
 """Share of the learners that the smaller side must exceed: against fewer, the majority vote is not in doubt."""
+TYPICAL_KAPPA = 0.1
+"""Median κ that each side must have inside: guessers share out among the sides, and agree with nobody on either."""
 MAX_LEARNERS = 150
 """Learners looked at: those with the most votes."""
 KNOWN_PAIRS = 0.30
@@ -81,7 +83,8 @@ def camps(votes: Votes, sample: PairSample) -> Camps:
 
     Signs of its eigenvector tell the sides. Strength alone also finds families of near-copies and noise in small
     files, so that a panel counts as split only if each side holds together (`COHESION`, and by more than the noise of
-    κ) and neither is small (`SMALLER_SIDE`). Pairs without enough common rows count as average ones.
+    κ), its learners typically agree (`TYPICAL_KAPPA`), and neither is small (`SMALLER_SIDE`). Pairs without enough
+    common rows count as average ones.
     """
     cast = votes.class_counts.sum(axis=1)
     chosen = np.sort(np.argsort(-cast, kind="stable")[:MAX_LEARNERS])
@@ -107,7 +110,8 @@ def camps(votes: Votes, sample: PairSample) -> Camps:
     smaller = min(int(side.sum()), int((~side).sum()))
     names = [tuple(votes.learners[i] for i in chosen[part].tolist()) for part in (side, ~side)]
     first, second = sorted(names, key=len, reverse=True)
-    split = strength / scale > LIMIT and bool(holds) and smaller > SMALLER_SIDE * d
+    typical = min(_median_inside(kappa, part) for part in (side, ~side)) >= TYPICAL_KAPPA
+    split = strength / scale > LIMIT and bool(holds) and smaller > SMALLER_SIDE * d and typical
     return Camps(strength / scale, split, "", first, second)
 
 
@@ -180,6 +184,12 @@ def _cohesion(kappa: Floats, side: Mask) -> tuple[float, float]:
         cut = own[np.ix_(half, ~half)]
         inside.append(float((cut if cut.size else own).mean()))  # nothing to cut where all agree alike
     return min(inside), float(kappa[np.ix_(side, ~side)].mean())
+
+
+def _median_inside(kappa: Floats, part: Mask) -> float:
+    """Return the median κ of the pairs of one side; 0 without a pair."""
+    own = kappa[np.ix_(part, part)][np.triu_indices(int(part.sum()), 1)]
+    return float(np.median(own)) if len(own) else 0.0
 
 
 def _off_diagonal(table: Floats) -> Floats:

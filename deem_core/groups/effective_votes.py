@@ -59,6 +59,12 @@ class EffectiveVotes:
         return f"{self.per_row:.1f} votes a row, worth about {worth(self.n_eff)}."
 
 
+def votes_per_row(votes: Votes) -> float | None:
+    """Return m, the mean number of votes of the rows that have any."""
+    voted = votes.votes_per_row > 0
+    return float(votes.votes_per_row[voted].mean()) if voted.any() else None
+
+
 def kish(m: float, rho: float) -> float:
     """Return m / (1 + (m − 1) · max(0, ρ)), Kish's effective number of m votes."""
     return m / (1 + max(m - 1, 0) * max(0.0, rho))
@@ -86,7 +92,7 @@ def effective_votes(votes: Votes, sample: PairSample, mistakes: SharedMistakes) 
     d = votes.n_learners
     if not len(sample.rows):
         return EffectiveVotes(d, reason="there are no votes")
-    per_row = float(votes.votes_per_row[votes.votes_per_row > 0].mean())
+    per_row = votes_per_row(votes)
     if not len(sample.pairs):
         return EffectiveVotes(d, per_row, reason="no two learners have enough common rows")
     residual = residual_correlation(votes.n_classes, sample)

@@ -126,7 +126,7 @@ class Expectation:
         return counts, likelihood
 
     def hardened(self, model: GroupedModel) -> tuple[Counts, Codes]:
-        """Return the counts with Y set to its most probable state, and these states (u,)."""
+        """Return the counts with Y at its most probable states, and these (u,)."""
         counts, _, labels = self._expect(model, harden=True)
         return counts, labels
 

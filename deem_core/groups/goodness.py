@@ -53,7 +53,7 @@ class Unexplained:
 
 @dataclass(frozen=True)
 class Goodness:
-    """Excess of what the model leaves unexplained over what it would if it were true.
+    """Unexplained dependence beyond what a true model would leave.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ def _draw_states(given: Floats, state: Integers, rng: np.random.Generator) -> Co
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Pairs of learners with common rows enough, by where they stand in the tree."""
+    """Pairs of learners with enough common rows, by place in the tree."""
 
     between: tuple[Pair, ...]
     within: tuple[Pair, ...]

@@ -1,4 +1,4 @@
-"""Grouping: who depends on whom, whether that explains the votes, and the label.
+"""Grouping: who depends on whom, and whether that explains the votes.
 
 One call does it all: groups, test of fit, the latent that is the label, parameters on all rows, and what the votes
 leave open.

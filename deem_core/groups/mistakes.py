@@ -104,6 +104,8 @@ class SharedMistakes:
         Rows among them in which one of the two errs.
     n_pairs : int
         Pairs with enough common rows, of which at most `MAX_PAIRS` were looked at.
+    reason : str
+        Why there are none; empty if some were looked for.
     """
 
     learners: tuple[str, ...]
@@ -112,6 +114,13 @@ class SharedMistakes:
     rows: NDArray[np.int64]
     mistaken: NDArray[np.int64]
     n_pairs: int
+    reason: str = ""
+
+    @classmethod
+    def unknown(cls, learners: tuple[str, ...], reason: str) -> SharedMistakes:
+        """Return no correlations, and why."""
+        none = np.empty(0, np.int64)
+        return cls(learners, np.empty((0, 2), np.intp), np.empty(0), none, none, 0, reason)
 
     @property
     def mean(self) -> float | None:
@@ -149,10 +158,8 @@ class SharedMistakes:
     def sentence(self) -> str:
         """The strongest pair in words."""
         if not len(self.rho):
-            return (
-                f"Who shares mistakes with whom cannot be seen: no two learners have {MIN_COMMON_ROWS} common rows "
-                "that the others decide."
-            )
+            why = self.reason or f"no two learners have {MIN_COMMON_ROWS} common rows that the others decide"
+            return f"Who shares mistakes with whom cannot be seen: {why}."
         best = self.top(1)[0]
         drawn = f", of {MAX_PAIRS:,} pairs drawn" if self.n_pairs > MAX_PAIRS else ""
         if best.rho <= 0:

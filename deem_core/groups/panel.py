@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deem_core.groups.camps import Camps, camps
-from deem_core.groups.effective_votes import EffectiveVotes, effective_votes
+from deem_core.groups.effective_votes import EffectiveVotes, effective_votes, votes_per_row
 from deem_core.groups.mistakes import PairSample, SharedMistakes, shared_mistakes
 from deem_core.groups.one_class import OneClass, one_class_learners
 from deem_core.text import count, listing, percent
@@ -18,6 +18,8 @@ from deem_core.votes.majority import vote_shares
 
 FEW_LEARNERS = 3
 """Learners below which a class is said to rest on few."""
+RULES_AGREE = "rules for the same class always agree"
+"""Why nothing is said of dependence among rules."""
 _BLOCK = 1 << 20  # (row, class) cells counted at once
 
 
@@ -128,12 +130,20 @@ def panel_health(votes: Votes, rng: np.random.Generator) -> PanelHealth:
     '15 learners, worth about 2 independent ones.'
     """
     sample = PairSample.of(votes, rng)
-    mistakes = shared_mistakes(votes, sample)
+    rules = one_class_learners(votes)
+    if rules.made_of_rules:
+        mistakes = SharedMistakes.unknown(votes.learners, RULES_AGREE)
+        effective = EffectiveVotes(votes.n_learners, votes_per_row(votes), reason=RULES_AGREE)
+        sides = Camps(None, reason=RULES_AGREE)
+    else:
+        mistakes = shared_mistakes(votes, sample)
+        effective = effective_votes(votes, sample, mistakes)
+        sides = camps(votes, sample)
     return PanelHealth(
-        effective=effective_votes(votes, sample, mistakes),
-        camps=camps(votes, sample),
+        effective=effective,
+        camps=sides,
         mistakes=mistakes,
-        one_class=one_class_learners(votes),
+        one_class=rules,
         classes=class_coverage(votes),
         rows_used=len(sample.rows),
         n_rows=votes.n_rows,

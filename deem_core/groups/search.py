@@ -116,7 +116,7 @@ def find_groups(votes: Votes, rng: np.random.Generator, *, control: Control = NO
 
 
 def _hopeful(table: Table, groups: Groups, rng: np.random.Generator) -> bool:
-    """Return whether changes of this partition may still lead to a model that fits."""
+    """Return whether changes of this partition may still help."""
     codes = np.repeat(table.codes, table.counts.astype(np.intp), axis=0)
     test = goodness(codes, table.n_classes, groups, rng, draws=2)
     return test.excess is None or test.excess <= HOPELESS
@@ -146,7 +146,10 @@ class Scores:
 
 
 def dendrogram(kappa: Floats) -> Iterator[Groups]:
-    """Yield the partitions of average linkage on 1 − κ, from single learners to three branches."""
+    """Yield the partitions of average linkage on 1 − κ.
+
+    From single learners to three branches.
+    """
     d = len(kappa)
     distance = np.maximum(1 - kappa, 0)
     np.fill_diagonal(distance, 0)
@@ -182,7 +185,7 @@ def changes(groups: Groups, kappa: Floats) -> Iterator[Groups]:
 
 
 def second_look(groups: Groups, scores: Scores) -> Iterator[Groups]:
-    """Yield the best rivals of a partition with one of their groups dissolved.
+    """Yield the best rivals of a partition with one group dissolved.
 
     A group must often be complete before it pays to dissolve it, and completing it alone may gain too little.
     """

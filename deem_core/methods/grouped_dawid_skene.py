@@ -20,7 +20,7 @@ EXPLAINED: tuple[Kind, ...] = ("capture", "overturned", "overruled", "little to 
 
 
 def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:
-    """Fit the grouped model, and answer by it whether it fits or not.
+    """Fit the grouped model, and answer by it in any case.
 
     Parameters
     ----------
@@ -68,7 +68,10 @@ def answer(votes: Votes, grouping: Grouping) -> Aggregate:
 
 
 def alarms_of(grouping: Grouping) -> tuple[Alarm, ...]:
-    """Return the doubts about a grouped model: that it does not fit, or that the votes leave the answer open."""
+    """Return the doubts about a grouped model.
+
+    It does not fit, or the votes leave the answer open.
+    """
     raised = []
     if not grouping.fits:
         advice = "Compare with other methods, and label some rows to see which is right."

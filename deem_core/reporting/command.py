@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+from deem_core.auto import AUTO
 from deem_core.model.config import TrainConfig, flag_of, setting_types
 from deem_core.readers import DELIMITERS
 
@@ -33,7 +34,7 @@ def repeat_command(spec: Mapping[str, Any]) -> list[str]:
     names = {_as_file(inputs["name"]), _as_file(inputs.get("truth_name") or "")}
     output = next(name for name in ("fused.csv", "fused_labels.csv", "fused_table.csv") if name not in names)
     words = [*PROGRAM, "fuse", _as_file(inputs["name"]), "-o", output]
-    words += [] if method == "deem" else _option("--method", method)
+    words += [] if method == AUTO else _option("--method", method)
     words += _option(flag_of("random_state"), str(spec["seed"]))
     return [*words, *_settings(method, config), *reading_words(inputs)]
 

@@ -118,7 +118,10 @@ def train(job: Job) -> None:
 
 
 def fuse(job: Job) -> None:
-    """Do the work of a fuse run: an answer in seconds, by ``auto`` unless another method is named."""
+    """Do the work of a fuse run.
+
+    An answer in seconds, by ``auto`` unless another method is named.
+    """
     from deem_core.auto import fuse_run  # noqa: PLC0415  # the rooms behind it take a moment
 
     settings = {name: value for name, value in job.config.items() if name not in ("device", "random_state")}

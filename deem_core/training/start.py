@@ -60,7 +60,7 @@ class Start:
     warning: str = ""
 
     def settings(self, config: TrainConfig, votes: Votes) -> Settings:
-        """Return the settings of a training from here on a table of votes."""
+        """Return the settings of a training from here on some votes."""
         shape = replace(Shape.of(votes), n_groups=0 if self.tree is None else len(self.tree.groups))
         settings = resolve(replace(config, start=self.kind), shape)
         return Settings(settings.config, {**settings.reasons, "start": self.reason})
@@ -148,7 +148,7 @@ def plan_sweep(votes: Votes, config: TrainConfig, seed: int, control: Control = 
 
 
 def _kept_start(votes: Votes, config: TrainConfig, seed: int, control: Control) -> Start:
-    """Return the start that was chosen before, or choose one and keep it."""
+    """Return the start chosen before, or choose one and keep it."""
     saved = control.load(_KEY)
     if saved is not None:
         return Start.from_saved(saved)
@@ -184,7 +184,10 @@ def choose_start(
 
 
 def _obstacle(grouping: Grouping, model: GroupedModel, votes: Votes, config: TrainConfig) -> str:
-    """Return why training does not start from the groups by itself; empty if it does."""
+    """Return why training does not start from groups by itself.
+
+    Empty if it does.
+    """
     if not grouping.fits or grouping.search_note:
         return grouping.search_note or grouping.reason
     tree = rooted(model)
@@ -200,7 +203,7 @@ def _obstacle(grouping: Grouping, model: GroupedModel, votes: Votes, config: Tra
 
 
 def _agreement(model: GroupedModel, tree: GroupedModel, codes: Integers, config: TrainConfig) -> float:
-    """Return the share of rows that the started model labels as the grouped model does."""
+    """Return the share of rows that both models label alike."""
     started = group_parameters(tree, int(config.n_layers or 0), activation=config.activation)
     with torch.no_grad():
         labels = posterior(started, torch.as_tensor(codes, dtype=torch.int64)[None])[0].argmax(-1).numpy()

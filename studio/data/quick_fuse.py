@@ -21,7 +21,7 @@ SHORT = {"gds": "Dawid-Skene", "mv": "Majority vote", "safe": "Safe vote", "rule
 
 
 def card(opened: Opened) -> None:
-    """Show the button that fuses, or the answer in use and the training beside it."""
+    """Show the button that fuses, or the answer in use."""
     run = jobs.in_use("fuse")
     if run is None:
         _invite(opened)
@@ -80,7 +80,7 @@ def _run(opened: Opened, states: Sequence[tuple[Run, State]]) -> None:
 
 @errors.boundary()
 def _beside(opened: Opened, run: Run) -> None:
-    """Offer DEEM beside the answer, or say on how many rows it differs."""
+    """Offer DEEM beside the answer, or say where it differs."""
     training = next(iter(jobs.of_dataset(opened.dataset.id, "train")), None)
     config = {"method": "deem", "random_state": 0}
     with st.container(horizontal=True, vertical_alignment="center", key="deem_beside"):

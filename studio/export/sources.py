@@ -32,7 +32,7 @@ def in_use(choices: Sequence[Run]) -> Run:
     return next((run for run in choices if run.id == state.get(state.RUN)), choices[0])
 
 
-def choose_method(comparison: Comparison, key: str, label: str = "Labels of") -> str | None:
+def choose_method(comparison: Comparison, key: str, label: str = "Method") -> str | None:
     """Show the choice of a method; None if none ran.
 
     It stands in the address, so that a refresh or a link shows the same.

@@ -155,7 +155,7 @@ def _downloads(app):
 
 
 def _method(app):
-    return next(each for each in app.selectbox if each.label in ("Take home the labels of", "Labels of"))
+    return next(each for each in app.selectbox if str(each.key).startswith(("compare_method_", "export_method")))
 
 
 def _in_address(app, name):

@@ -87,7 +87,7 @@ def test_a_link_to_something_that_is_not_there_gets_a_sentence(app, name, id):
 
 
 def test_a_link_that_names_only_a_run_brings_its_data(app, make_run, dataset):
-    run = make_run(summary=SUMMARY)
+    run = make_run(kind="fuse", summary=SUMMARY)
     app.query_params[state.RUN] = run.id
     go(app)
     expect_calm(app)
@@ -326,30 +326,30 @@ def test_a_bug_in_one_picture_leaves_the_rest_alive(app, dataset, monkeypatch, c
 
 def test_nothing_was_fused_yet(loaded):
     assert "Ready to fuse" in words(loaded)
-    assert button(loaded, "Fuse with the recommended settings")
+    assert button(loaded, "Fuse the votes")
 
 
-def test_fusing_starts_a_training_with_the_recommended_settings(loaded, dataset, monkeypatch):
+def test_fusing_asks_auto(loaded, dataset, monkeypatch):
     asked = []
 
     def start(self, run):
         asked.append(run)
 
     monkeypatch.setattr("deem_core.runs.Workspace.start", start)
-    button(loaded, "Fuse with the recommended settings").click().run()
+    button(loaded, "Fuse the votes").click().run()
     expect_calm(loaded)
-    assert [(run.kind, run.dataset_id, run.config["method"]) for run in asked] == [("train", dataset.id, "deem")]
+    assert [(run.kind, run.dataset_id, run.config["method"]) for run in asked] == [("fuse", dataset.id, "auto")]
     assert loaded.query_params[state.RUN] == asked[0].id
     assert "Waiting for its turn" in words(loaded) or loaded.get("progress")
 
 
 @pytest.mark.parametrize("stands", ["queued", "running"])
 def test_a_run_that_goes_on_shows_its_progress_and_can_be_cancelled(app, make_run, dataset, stands):
-    run = make_run(stands, share=0.42, step="Restart 2 of 5", seconds_left=30)
+    run = make_run(stands, kind="fuse", share=0.42, step="Looking for groups", seconds_left=30)
     app.query_params[state.DATA] = dataset.id
     go(app)
     expect_calm(app)
-    assert "Restart 2 of 5" in words(app) + str([each.proto.text for each in app.get("progress")])
+    assert "Looking for groups" in words(app) + str([each.proto.text for each in app.get("progress")])
     assert button(app, "Cancel")
     app.button(key=f"cancel_card_{run.id}").click().run()
     expect_calm(app)
@@ -362,7 +362,7 @@ def test_a_run_that_goes_on_shows_its_progress_and_can_be_cancelled(app, make_ru
 def test_a_run_that_ended_early_can_be_resumed(app, make_run, monkeypatch, stands, sentence):
     resumed = []
     monkeypatch.setattr("deem_core.runs.Workspace.resume", lambda self, run: resumed.append(run.id))
-    run = make_run(stands, reason="The disk is full." if stands == "failed" else "")
+    run = make_run(stands, kind="fuse", reason="The disk is full." if stands == "failed" else "")
     app.query_params[state.DATA] = run.dataset_id
     go(app)
     expect_calm(app)
@@ -371,21 +371,51 @@ def test_a_run_that_ended_early_can_be_resumed(app, make_run, monkeypatch, stand
     assert resumed == [run.id]
 
 
-def test_a_finished_run_shows_what_it_found_and_its_file(app, make_run, dataset):
-    make_run(summary=SUMMARY)
+ANSWER = SUMMARY | {
+    "method": "auto",
+    "answered_by": "mv",
+    "why": ["Answered by the majority vote, because no model explains these votes.", "Train DEEM beside it."],
+    "restarts": [],
+}
+
+
+def test_a_finished_answer_says_who_gave_it_and_why(app, make_run, dataset):
+    make_run(kind="fuse", summary=ANSWER)
     app.query_params[state.DATA] = dataset.id
     go(app)
     expect_calm(app)
     shown = metrics(app)
-    assert (shown["Labels changed"], shown["Mean confidence"], shown["Restarts kept"]) == ("4", "93.0 %", "2 of 3")
+    assert (shown["Answered by"], shown["Labels changed"], shown["Mean confidence"]) == ("Majority vote", "4", "93.0 %")
     assert shown["Accuracy (evaluation)"] == "97.5 %"
-    assert "One restart of three collapsed." in words(app)
+    assert "because no model explains these votes" in words(app)
     assert [each.proto.label for each in app.get("download_button")] == ["Download the fused CSV"]
 
 
+def test_deem_is_offered_beside_an_answer_and_started_only_when_asked(app, make_run, dataset, monkeypatch):
+    asked = []
+    monkeypatch.setattr("deem_core.runs.Workspace.start", lambda self, run: asked.append(run))
+    answer = make_run(kind="fuse", summary=ANSWER)
+    app.query_params[state.DATA] = dataset.id
+    go(app)
+    assert not asked
+    button(app, "Train DEEM beside it").click().run()
+    expect_calm(app)
+    assert [(run.kind, run.config["method"]) for run in asked] == [("train", "deem")]
+    assert app.query_params.get(state.RUN, answer.id) == answer.id
+
+
+def test_a_training_without_labels_has_nothing_to_compare(app, make_run, dataset):
+    make_run(kind="fuse", summary=ANSWER)
+    make_run("failed", reason="No.")
+    app.query_params[state.DATA] = dataset.id
+    go(app)
+    expect_calm(app)
+    assert "has no labels to compare" in words(app)
+
+
 def test_the_run_of_the_address_is_shown_and_not_just_the_latest(app, make_run, dataset):
-    older = make_run(summary=SUMMARY, title="The first")
-    make_run("failed", reason="No.", title="The second")
+    older = make_run(kind="fuse", summary=ANSWER, title="The first")
+    make_run("failed", kind="fuse", reason="No.", title="The second")
     app.query_params[state.DATA], app.query_params[state.RUN] = dataset.id, older.id
     go(app)
     assert "**The first**" in words(app)
@@ -440,7 +470,7 @@ RULES = "id,a,b,c\n" + "".join(
 def test_labelling_rules_are_shown_with_their_table(data):
     upload(data, "rules.csv", RULES.encode())
     expect_calm(data)
-    assert data.tabs[0].label == "Rules"
+    assert "Rules" in [tab.label for tab in data.tabs]
     table = next(each.value for each in data.dataframe if "conflict" in each.value.columns)
     assert table["votes_for"].tolist() == ["SPAM", "SPAM", "HAM"]
     assert table["coverage"].tolist() == pytest.approx([1 / 3, 1 / 4, 1 / 5])

@@ -67,7 +67,7 @@ def test_before_a_training_is_done_there_is_nothing_to_export(app, open_export, 
         make_run(now)
     open_export()
     expect_calm(app)
-    assert "No trained model yet" in words(app)
+    assert "No labels yet" in words(app)
     assert downloads(app) == []
 
 
@@ -178,7 +178,7 @@ def test_a_comparison_that_kept_no_labels_is_not_offered(app, open_export, works
     compared = done(workspace, "compare", dataset, {"methods": ["mv"], "random_state": 0})
     compared.labels("mv").unlink()
     open_export()
-    assert "No trained model yet" in words(app)
+    assert "No labels yet" in words(app)
 
 
 def test_a_comparison_in_the_address_that_kept_no_labels_says_why(app, open_export, workspace, dataset):

@@ -51,7 +51,7 @@ def test_a_sample_loads_with_one_click_and_goes_to_the_data_page(app, name):
     expect_calm(app)
     assert app.title[0].value == "Data"
     assert len(app.query_params[state.DATA]) == 32
-    assert {"Rows", "Learners", "Classes", "Coverage", "Unanimous rows", "Tied rows"} == set(metrics(app))
+    assert {"Rows", "Learners", "Classes", "Coverage", "Unanimous rows", "Tied rows"} <= set(metrics(app))
     assert "Truth included" in words(app)
 
 

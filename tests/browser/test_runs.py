@@ -1,4 +1,4 @@
-"""Runs from the Data page: watched from two tabs, cancelled, resumed, and alive when the server is not."""
+"""Runs: an answer by one click, a training beside it, and runs that live when the server does not."""
 
 import re
 from pathlib import Path
@@ -15,37 +15,29 @@ TRAINING = 90_000
 
 def fuse(page: Page) -> str:
     """Press the button, wait for the run in the address, and return its id."""
-    page.get_by_role("button", name="Fuse with the recommended settings").click()
+    page.get_by_role("button", name="Fuse the votes").click()
     expect(page).to_have_url(re.compile(r"run=[0-9a-f]{32}"))
     return page.url.split("run=")[1][:32]
 
 
-def badge(page: Page, word: str) -> None:
-    """Both the card and the sidebar show this state."""
-    expect(page.locator(".st-key-fuse")).to_contain_text(word, timeout=TRAINING)
-    expect(page.locator(".st-key-side_run_train")).to_contain_text(word, timeout=TRAINING)
+def badge(page: Page, kind: str, word: str | re.Pattern[str]) -> None:
+    """The sidebar shows this state of a run."""
+    expect(page.locator(f".st-key-side_run_{kind}")).to_contain_text(word, timeout=TRAINING)
 
 
-def going_on(page: Page) -> None:
-    """The card shows a run that goes on, with its progress."""
-    expect(page.locator(".st-key-fuse")).to_contain_text(re.compile("Waiting|Running"))
-    expect(page.locator(".st-key-fuse").get_by_test_id("stProgress")).to_be_visible()
-
-
-def test_a_second_tab_sees_the_run_and_its_end_and_the_file_is_there(
+def test_one_click_gives_an_answer_with_its_reason_that_a_second_tab_sees(
     page: Page, browser: Browser, workspace: Workspace
 ) -> None:
     page.goto(f"/data?data={workspace.add_dataset('two tabs.csv', small_file(11)).id}")
     expect_loaded(page, "two tabs.csv", rows="300", learners="5")
     fuse(page)
-    going_on(page)
     context = browser.new_context()
     second = context.new_page()
     second.goto(page.url)
-    badge(second, "Running")
     page.reload()  # nothing is lost
     for tab in (page, second):
-        badge(tab, "Done")
+        badge(tab, "fuse", "Done")
+        expect(tab.locator(".st-key-fuse")).to_contain_text(re.compile("Answered by .*, because"))
         expect(tab.get_by_test_id("stProgress")).to_have_count(0)
         expect_calm(tab)
     context.close()
@@ -61,22 +53,23 @@ def test_a_second_tab_sees_the_run_and_its_end_and_the_file_is_there(
     expect(recent.get_by_text(re.compile(r"accuracy \d")).first).to_be_visible()
 
 
-def test_a_run_is_cancelled_and_resumed(page: Page, workspace: Workspace) -> None:
-    page.goto(f"/data?data={workspace.add_dataset('stop and go.csv', small_file(12)).id}")
-    expect_loaded(page, "stop and go.csv", rows="300", learners="5")
-    started = fuse(page)
-    going_on(page)
-    page.locator(f".st-key-cancel_card_{started} button:visible").click()
-    badge(page, "Cancelled")
-    page.get_by_role("button", name="Resume").click()
-    going_on(page)
-    badge(page, "Done")
-    assert started in page.url
-    page.get_by_role("button", name="Fuse again").click()
-    expect(page).not_to_have_url(re.compile(started))
-    going_on(page)
+def test_deem_is_trained_beside_an_answer_that_stays(page: Page, workspace: Workspace) -> None:
+    page.goto(f"/data?data={workspace.add_dataset('beside.csv', small_file(12)).id}")
+    expect_loaded(page, "beside.csv", rows="300", learners="5")
+    answer = fuse(page)
+    badge(page, "fuse", "Done")
+    page.get_by_role("button", name="Train DEEM beside it").click()
+    badge(page, "train", re.compile("Waiting|Running"))
     page.locator(".st-key-side_run_train").get_by_role("button", name="Cancel").click()
-    badge(page, "Cancelled")
+    badge(page, "train", "Cancelled")
+    expect(page.locator(".st-key-deem_beside")).to_contain_text("has no labels")
+    assert answer in page.url
+    page.get_by_role("button", name="Open the training").click()
+    page.get_by_role("button", name="Resume").click()
+    badge(page, "train", "Done")
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="Data").click()
+    expect(page.locator(".st-key-deem_beside")).to_contain_text(re.compile("another label to .* of the rows"))
+    expect(page.locator(".st-key-fuse")).to_contain_text("Answered by")
     expect_calm(page)
 
 
@@ -84,14 +77,15 @@ def test_a_run_outlives_its_server_and_a_link_is_the_first_thing_a_new_server_se
     browser: Browser, tmp_path: Path
 ) -> None:
     workspace = Workspace(tmp_path / "home")
-    link = f"/data?data={workspace.add_dataset('lasting.csv', small_file(13)).id}"
+    link = f"/train?data={workspace.add_dataset('lasting.csv', small_file(13)).id}"
     context = browser.new_context(viewport={"width": 1400, "height": 1000})
     page = context.new_page()
     with serve(workspace.root, tmp_path / "log.txt") as (url, server):
         page.goto(url + link)
-        expect_loaded(page, "lasting.csv", rows="300", learners="5")
-        run = workspace.run(fuse(page))
-        going_on(page)
+        page.locator(".st-key-start_training button").click()
+        expect(page).to_have_url(re.compile(r"run=[0-9a-f]{32}"))
+        run = workspace.run(page.url.split("run=")[1][:32])
+        badge(page, "train", "Running")
         worker = worker_of(run)
         server.kill()
         server.wait()
@@ -99,8 +93,8 @@ def test_a_run_outlives_its_server_and_a_link_is_the_first_thing_a_new_server_se
     page.goto("about:blank")
     with serve(workspace.root, tmp_path / "log.txt") as (url, _):
         page.goto(f"{url}{link}&run={run.id}")
-        badge(page, "Done")
-        expect_loaded(page, "lasting.csv", rows="300", learners="5")
+        badge(page, "train", "Done")
+        expect_calm(page)
         assert worker_of(run) == worker  # it was never started again
         assert len(workspace.runs()) == 1
     context.close()

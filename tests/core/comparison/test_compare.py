@@ -474,6 +474,13 @@ def test_a_difference_that_may_be_none_makes_majority_vote_just_as_good():
     assert said.endswith("The simpler rule will do.")
 
 
+def test_a_subject_that_answers_by_the_majority_vote_is_not_compared_with_it():
+    made = staged({"deem": 0.8})
+    same = replace(made, agreement=replace(made.agreement, matrix=[[1.0, 1.0], [1.0, 1.0]]))
+    assert conclusion(same) == "DEEM gives the labels of the majority vote here: 80.0 % right."
+    assert "gives the labels" not in conclusion(made)
+
+
 def test_too_few_true_labels_are_not_taken_for_equality():
     few = staged({"deem": 0.9}, n=40)
     assert few["deem"].versus["mv"].low < 0 < few["deem"].versus["mv"].high

@@ -31,7 +31,9 @@ def layered() -> Case:
     """The same learners with a fifth of the votes missing, one layer, two restarts, trained briefly."""
     made = simulation.condind(1_500, rng=np.random.default_rng(1), n_learners=8)
     made = simulation.drop_votes(made, 0.2, rng=np.random.default_rng(2))
-    model = DEEM(n_layers=1, restarts=2, updates=40, batch_size=256, near_copies="keep", backend="auto", random_state=0)
+    model = DEEM(
+        n_layers=1, restarts=2, updates=40, batch_size=256, near_copies="keep", start="majority", random_state=0
+    )
     return Case(model.fit(made.votes.without_truth()), made.votes, made)
 
 
@@ -41,7 +43,9 @@ def merged() -> Case:
     rng = np.random.default_rng(0)
     base = simulation.condind(1_500, rng=rng, n_learners=4, n_informative=4)
     made = simulation.copies_with_noise(base, 4, rng=rng, noise=0.02)
-    model = DEEM(n_layers=1, restarts=2, updates=30, batch_size=256, near_copies="collapse", random_state=0)
+    model = DEEM(
+        n_layers=1, restarts=2, updates=30, batch_size=256, near_copies="collapse", start="majority", random_state=0
+    )
     return Case(model.fit(made.votes.without_truth()), made.votes, made)
 
 
@@ -53,7 +57,10 @@ def _trained(folder: Path, name: str) -> Case:
         learners=tuple(stored["learners"].tolist()),
         truth=stored["y"].astype(np.int32),
     )
-    return Case(DEEM(n_layers=1, restarts=1, near_copies="keep", random_state=0).fit(votes.without_truth()), votes)
+    return Case(
+        DEEM(n_layers=1, restarts=1, near_copies="keep", start="majority", random_state=0).fit(votes.without_truth()),
+        votes,
+    )
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from sklearn.metrics import cohen_kappa_score
 from deem_core import Votes, simulate
 from deem_core.groups.camps import Camps, camps, cohen_kappa, common_ability
 from deem_core.groups.mistakes import PairSample
-from tests.core.groups.helpers import table
+from tests.core.groups.helpers import noisy_copies, table
 
 
 def of(votes):
@@ -118,3 +118,9 @@ def test_a_panel_of_judges_has_camps(large_data):
 
 def test_a_camp_is_said_in_numbers():
     assert "2 learners against 1" in Camps(0.5, True, "", ("a", "b"), ("c",)).sentence
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_guessers_beside_copies_of_one_of_them_are_no_camps(seed):
+    """They share out among two sides at random, and agree with nobody on either."""
+    assert not of(noisy_copies(seed, n=1500)).split

@@ -84,6 +84,13 @@ def test_rules_are_seen_with_their_classes():
     assert "these are rules" in found.sentence
 
 
+def test_of_rules_nothing_is_said_about_dependence():
+    found = health(rules())
+    assert found.effective.n_eff is found.effective.rho_others is found.camps.strength is found.mistakes.mean is None
+    for sentence in found.sentences[:3]:
+        assert sentence.endswith("rules for the same class always agree.")
+
+
 def test_few_votes_may_be_one_class_by_chance():
     codes = np.full((100, 3), -1)
     codes[:, :2] = np.arange(100)[:, None] % 2

@@ -76,12 +76,13 @@ def test_every_setting_can_be_said_on_the_command_line(name):
 
 def test_the_command_is_short_where_settings_are_the_defaults():
     config = {item.name: item.default for item in fields(TrainConfig)}
-    words = ["python", "-m", "deem_core", "fuse", "votes.csv", "-o", "fused.csv", "--seed", "3"]
+    words = ["python", "-m", "deem_core", "fuse", "votes.csv", "-o", "fused.csv", "--method", "deem", "--seed", "3"]
     assert repeat_command(spec_of(config, 3)) == words
     assert repeat_command(spec_of({"method": "irbm_cd", "near_copies": "keep"}, 3)) == [
-        *words[:-2],
+        *words[:-4],
         *("--method", "irbm_cd", "--seed", "3"),
     ]
+    assert "--method" not in repeat_command(spec_of({"method": "auto"}, 3))
     assert "--near-copies" in repeat_command(spec_of({"method": "irbm_cd", "near_copies": "guard"}, 3))
     assert repeat_command(spec_of({"updates": 30.0}, 3))[-2:] == ["--updates", "30"]
 

@@ -45,7 +45,7 @@ def test_the_spread_of_restarts_counts_only_those_in_the_answer():
 
 def test_one_restart_has_no_spread():
     assert "not known" in outcome.spread([_restart()])
-    assert "not known" in outcome.spread([])
+    assert "fitted exactly" in outcome.spread([])
 
 
 def test_restarts_are_numbered_as_in_the_curves_with_the_reason():

@@ -1,0 +1,158 @@
+"""Auto: which step answers for which votes, and what it says."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from deem_core import Votes, fuse, simulation
+from deem_core.auto import decide, fuse_run
+from deem_core.control import Stopped, StopWhen
+from deem_core.errors import InputError
+from deem_core.estimators.verbs import apply
+from tests.core.groups.helpers import noisy_copies, table
+from tests.core.groups.test_grouping import shared_hard_rows
+
+
+def decision(votes, seed=0):
+    return decide(votes, np.random.default_rng(seed))
+
+
+def rules(n=600, seed=0):
+    """Rules that know one class each and abstain elsewhere."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(2, size=n)
+    codes = np.full((n, 8), -1)
+    for j in range(8):
+        known = j % 2
+        fires = rng.random(n) < np.where(truth == known, 0.35, 0.08)
+        codes[fires, j] = known
+    return table(codes, 2, truth=truth)
+
+
+def two_camps(n=800, seed=0):
+    """Ten learners that follow the truth, and ten that follow something else."""
+    rng = np.random.default_rng(seed)
+    truth, other = rng.integers(2, size=n), rng.integers(2, size=n)
+    followed = np.repeat([truth, other], 10, axis=0).T
+    codes = np.where(rng.random((n, 20)) < 0.85, followed, 1 - followed)
+    return table(codes, 2, truth=truth)
+
+
+CASES = {
+    "two learners": (table(np.random.default_rng(0).integers(2, size=(50, 2)), 2), "few", "mv"),
+    "rules": (rules(), "rules", "rules"),
+    "camps": (two_camps(), "camps", "mv"),
+    "tree": (simulation.make("tree", 1500, seed=0).votes, "fit", "gds"),
+    "experts": (simulation.make("ampdata", 2000, seed=1).votes, "fit", "gds"),
+    "copies": (noisy_copies(0, n=1500), "fit", "gds"),
+    "crowd": (simulation.make("crowd", 400, seed=0).votes, "crowd", "safe"),
+    "hard rows": (shared_hard_rows(), "dense", "mv"),
+    "hard rows, votes missing": (None, "crowd", "safe"),
+    "many classes": (table(np.random.default_rng(0).integers(150, size=(400, 5)), 150), "dense", "mv"),
+}
+
+
+def votes_of(case):
+    votes, *_ = CASES[case]
+    if isinstance(votes, Votes):
+        return votes
+    whole = shared_hard_rows()
+    gone = np.random.default_rng(1).random(whole.codes.shape) < 0.2
+    return replace(whole, codes=np.where(gone, -1, whole.codes))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_kind_of_votes_has_its_step_and_its_sentence(case):
+    votes, (_, branch, method) = votes_of(case), CASES[case]
+    made = decision(votes)
+    assert (made.branch, made.answered_by) == (branch, method), made.sentences
+    assert made.sentences[0].startswith("Answered by ")
+    assert all(sentence.endswith(".") for sentence in made.aggregate.notes)
+    assert len(set(made.aggregate.notes)) == len(made.aggregate.notes)
+    assert np.isfinite(made.aggregate.posterior).all()
+    assert made.aggregate.answered_by == method
+
+
+@pytest.mark.parametrize("name", ["tree", "ampdata", "condind"])
+@pytest.mark.parametrize("seed", [20, 21])
+def test_it_beats_the_majority_vote_where_the_model_is_true(name, seed):
+    ensemble = simulation.make(name, 3000, seed=seed)
+    labels = decision(ensemble.votes).aggregate.codes
+    assert (labels == ensemble.truth).mean() > (ensemble.votes.majority_vote.codes == ensemble.truth).mean()
+
+
+@pytest.mark.parametrize("share", [0.001, 0.01, 0.05])
+def test_a_few_missing_votes_change_next_to_nothing(share):
+    ensemble = simulation.make("tree", 3000, seed=0)
+    rng = np.random.default_rng(5)
+    blanked = replace(
+        ensemble.votes, codes=np.where(rng.random(ensemble.votes.codes.shape) < share, -1, ensemble.votes.codes)
+    )
+    whole, part = decision(ensemble.votes), decision(blanked)
+    assert (whole.branch, part.branch) == ("fit", "fit")
+    accuracies = [(made.aggregate.codes == ensemble.truth).mean() for made in (whole, part)]
+    assert abs(accuracies[0] - accuracies[1]) <= 0.005
+
+
+def test_ties_of_a_majority_that_nothing_explains_are_broken_by_dawid_skene():
+    votes = shared_hard_rows()
+    made = decision(votes)
+    assert made.answered_by == "mv"
+    clear = ~votes.majority_vote.tied
+    np.testing.assert_array_equal(made.aggregate.codes[clear], votes.majority_vote.codes[clear])
+    assert (made.aggregate.codes != votes.majority_vote.codes).any()
+    assert any("broken by Dawid-Skene" in note for note in made.aggregate.notes)
+
+
+def test_the_truth_plays_no_part_and_the_seed_decides():
+    votes = simulation.make("tree", 800, seed=0).votes
+    one, other = decision(votes), decision(replace(votes, truth=np.zeros(800, np.int32)))
+    np.testing.assert_array_equal(one.aggregate.posterior, other.aggregate.posterior)
+
+
+def test_it_can_be_stopped():
+    with pytest.raises(Stopped):
+        decide(simulation.make("tree", 800, seed=0).votes, np.random.default_rng(0), control=StopWhen(lambda: True))
+
+
+# ---------------------------------------------------------------------- as the default
+
+
+def test_it_is_the_default_and_says_who_answered():
+    answer = fuse(simulation.make("tree", 800, seed=0).votes, random_state=0)
+    assert (answer.method, answer.answered_by) == ("auto", "gds")
+    assert answer.notes[0].startswith("Answered by ")
+
+
+def test_camps_are_an_alarm_and_a_fitting_model_is_not_accused():
+    assert "camps" in {alarm.kind for alarm in fuse(two_camps()).alarms}
+    fitting = fuse(simulation.make("condind", 2000, seed=0).votes)
+    assert not {alarm.kind for alarm in fitting.alarms} & {"capture", "overturned", "misfit"}
+
+
+def test_settings_of_a_training_are_refused_with_a_sentence():
+    with pytest.raises(InputError, match=r"trains nothing and has no setting 'restarts'.*method='deem'"):
+        fuse(simulation.make("tree", 100, seed=0).votes, restarts=3)
+
+
+def test_where_the_grouped_model_answers_it_can_be_kept_and_applied(tmp_path):
+    votes = simulation.make("tree", 1500, seed=0).votes
+    made = fuse_run(votes, "auto", 0)
+    assert made.summary.answered_by == "gds"
+    assert made.summary.groups is not None
+    made.model.save(tmp_path / "model.safetensors")
+    np.testing.assert_allclose(apply(tmp_path / "model.safetensors", votes).posterior, made.answer.posterior)
+
+
+def test_where_a_vote_answers_there_is_no_model():
+    made = fuse_run(shared_hard_rows(), "auto", 0)
+    assert made.model is None
+    assert made.summary.to_dict()["answered_by"] == "mv"
+
+
+def test_a_fuse_run_by_name_takes_methods_that_train_nothing():
+    votes = simulation.make("tree", 200, seed=0).votes
+    assert fuse_run(votes, "ds", 0).answer.method == "ds"
+    with pytest.raises(InputError, match="trains a model"):
+        fuse_run(votes, "deem", 0)
