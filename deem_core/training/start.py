@@ -135,9 +135,9 @@ def plan_training(votes: Votes, config: TrainConfig, seed: int, control: Control
 
 
 def plan_sweep(votes: Votes, config: TrainConfig, seed: int, control: Control = NO_CONTROL) -> Plan:
-    """Plan a training whose rates can be told apart.
+    """Plan a training from the majority vote, to compare rates.
 
-    It starts from the majority vote. Where training would start from groups, the reason says so.
+    Where training would start from groups, the reason says so.
     """
     plan = plan_training(votes, config, seed, control)
     if plan.start.kind == "majority":

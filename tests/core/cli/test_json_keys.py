@@ -32,7 +32,8 @@ def outputs(tmp_path_factory, votes):
     tables.write(tables.wide_table(votes), file)
     commands = {
         "describe": ["describe", file],
-        "fuse": ["fuse", file, "-o", str(folder / "fused.csv"), *QUICK],
+        "fuse": ["fuse", file, "--method", "deem", "-o", str(folder / "fused.csv"), *QUICK],
+        "fuse auto": ["fuse", file, "-o", str(folder / "auto.csv")],
         "fuse ds": ["fuse", file, "--method", "ds", "-o", str(folder / "ds.csv")],
         "train": ["train", file, "-o", model, *QUICK],
         "apply": ["apply", model, file, "-o", str(folder / "applied.csv")],
@@ -52,6 +53,7 @@ def _outputs_of_runs(workspace, votes):
     training = done(workspace, "train", dataset, TRAINING)
     runs = {
         "summary of a training": training,
+        "summary of an answer": done(workspace, "fuse", dataset, {"method": "auto", "random_state": 0}),
         "summary of an inspection": inspected(workspace, training),
         "summary of a comparison": done(workspace, "compare", dataset, {"methods": ["mv", "ds"], "random_state": 0}),
         "summary of a sweep": done(workspace, "sweep", dataset, {"rates": [0.1, 0.5], "updates": 6, "random_state": 0}),
