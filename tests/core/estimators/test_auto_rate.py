@@ -148,7 +148,7 @@ def test_another_word_is_refused(votes):
 def test_the_command_line_says_how_the_rate_was_chosen(swept, tmp_path, capsys):
     file, out = tmp_path / "votes.csv", tmp_path / "out.json"
     assert cli.main(["simulate", "tree", "--rows", "200", "--seed", "0", "-o", str(file)]) == 0
-    options = ["--learning-rate", "auto", "--updates", "20", "--batch", "64", "--restarts", "2"]
+    options = ["--method", "deem", "--learning-rate", "auto", "--updates", "20", "--batch", "64", "--restarts", "2"]
     assert cli.main(["fuse", str(file), "-o", str(tmp_path / "fused.csv"), *options, "--json", str(out)]) == 0
     content = json.loads(out.read_text(encoding="utf-8"))
     assert content["sweep"]["rates"][0]["learning_rate"] == 0.1
