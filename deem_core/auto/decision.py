@@ -16,6 +16,7 @@ came from.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -92,7 +93,7 @@ def decide(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONT
     """
     votes = votes.without_truth()
     control.tell("Looking at the panel", 0.0)
-    health = panel_health(votes, rng)
+    health = panel_health(votes, deepcopy(rng))  # a method answers as it would by name, from the same seed
     if votes.n_learners < MIN_LEARNERS:
         return _by_majority(votes, rng, health)
     if health.one_class.made_of_rules:
@@ -100,7 +101,7 @@ def decide(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONT
     if health.camps.split:
         return _between_camps(votes, rng, health)
     control.tell("Looking for groups of learners", 0.1)
-    grouping = explain(votes, rng, control=control)
+    grouping = explain(votes, deepcopy(rng), control=control)
     if grouping.fits and grouping.model is not None:
         return _by_groups(votes, health, grouping)
     control.tell("Fusing the votes", 0.6)

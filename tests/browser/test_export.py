@@ -203,7 +203,7 @@ def test_the_report_opens_without_a_network_and_without_a_complaint(
     page: Page, browser: Browser, trained: Run, tmp_path: Path
 ) -> None:
     open_tab(page, trained, "Report")
-    expect(page.get_by_test_id("stCode")).to_contain_text("fuse home.csv -o fused.csv --seed 3")
+    expect(page.get_by_test_id("stCode")).to_contain_text("fuse home.csv -o fused.csv --method deem --seed 3")
     name, data = download(page, "Download the report")
     assert name == "home_report.html"
     (tmp_path / name).write_bytes(data)

@@ -114,6 +114,15 @@ def test_the_truth_plays_no_part_and_the_seed_decides():
     np.testing.assert_array_equal(one.aggregate.posterior, other.aggregate.posterior)
 
 
+@pytest.mark.parametrize("case", ["tree", "crowd", "rules"])
+def test_a_method_answers_as_it_would_by_name_from_the_same_seed(case):
+    votes = votes_of(case)
+    answer = fuse(votes, random_state=7)
+    np.testing.assert_allclose(
+        answer.posterior, fuse(votes, method=answer.answered_by, random_state=7).posterior, atol=1e-12
+    )
+
+
 def test_it_can_be_stopped():
     with pytest.raises(Stopped):
         decide(simulation.make("tree", 800, seed=0).votes, np.random.default_rng(0), control=StopWhen(lambda: True))

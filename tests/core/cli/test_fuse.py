@@ -12,6 +12,12 @@ from deem_core import cli, simulation
 from deem_core.files import tables
 
 QUICK = ["--restarts", "2", "--updates", "30", "--batch", "128"]
+DEEM = ["--method", "deem", *QUICK]
+
+
+def by(method: str) -> list[str]:
+    """Return the options of a method; only those that train take settings."""
+    return ["--method", method, *(QUICK if method in ("deem", "irbm", "irbm_cd", "deem_soft") else [])]
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +63,7 @@ def test_fuse_says_that_a_class_is_gone_on_a_file_of_one_class_rules(capsys, tmp
 @pytest.mark.parametrize("method", ["deem", "irbm", "irbm_cd", "ds", "mv"])
 def test_fuse_writes_labels_and_says_what_it_did(capsys, folder, tmp_path, method):
     out, result = tmp_path / "fused.csv", tmp_path / "result.json"
-    told = run(capsys, "fuse", folder / "wide.csv", "-o", out, "--method", method, "--json", result, *QUICK)
+    told = run(capsys, "fuse", folder / "wide.csv", "-o", out, *by(method), "--json", result)
     assert f"300 rows × 12 learners × 3 classes, fused by {method}" in told
     assert len(told.splitlines()) <= 6
     fused = pd.read_csv(out)
@@ -92,22 +98,22 @@ def test_fuse_writes_labels_and_says_what_it_did(capsys, folder, tmp_path, metho
 @pytest.mark.parametrize("method", ["deem", "mean_prob", "geo_pool", "log_pool"])
 def test_soft_files_are_fused_and_pooled(capsys, folder, tmp_path, method):
     out = tmp_path / "fused.parquet"
-    run(capsys, "fuse", folder / "soft.csv", "-o", out, "--method", method, *QUICK)
+    run(capsys, "fuse", folder / "soft.csv", "-o", out, *by(method))
     assert pd.read_parquet(out)["fused_label"].notna().all()
 
 
 def test_pools_and_simpler_methods_are_shown_beside(capsys, folder, tmp_path):
-    told = run(capsys, "fuse", folder / "soft.csv", "-o", tmp_path / "fused.csv", *QUICK)
+    told = run(capsys, "fuse", folder / "soft.csv", "-o", tmp_path / "fused.csv", *DEEM)
     for name in ("majority vote", "dawid skene", "mean prob", "geo pool", "log pool"):
         assert name in told
-    told = run(capsys, "fuse", folder / "wide.csv", "--ignore", "label", "-o", tmp_path / "fused.csv", *QUICK)
+    told = run(capsys, "fuse", folder / "wide.csv", "--ignore", "label", "-o", tmp_path / "fused.csv", *DEEM)
     assert "The same label as: majority vote" in told
     assert "Without truth nobody can say who is right" in told
 
 
 def test_long_files_come_back_one_row_per_task(capsys, folder, tmp_path):
     out = tmp_path / "fused.csv"
-    told = run(capsys, "fuse", folder / "long.csv", "--truth-file", folder / "truth.csv", "-o", out, *QUICK)
+    told = run(capsys, "fuse", folder / "long.csv", "--truth-file", folder / "truth.csv", "-o", out, *DEEM)
     assert "Right, with 95 % intervals:" in told
     assert len(pd.read_csv(out)) == 200
 
@@ -115,7 +121,7 @@ def test_long_files_come_back_one_row_per_task(capsys, folder, tmp_path):
 def test_a_trained_model_labels_other_files_alike(capsys, folder, tmp_path):
     model, fused, applied = tmp_path / "m.safetensors", tmp_path / "fused.csv", tmp_path / "applied.csv"
     run(capsys, "train", folder / "wide.csv", "-o", model, "--seed", "3", *QUICK)
-    run(capsys, "fuse", folder / "wide.csv", "-o", fused, "--seed", "3", *QUICK)
+    run(capsys, "fuse", folder / "wide.csv", "-o", fused, "--seed", "3", *DEEM)
     told = run(capsys, "apply", model, folder / "wide.csv", "-o", applied)
     assert "The model was trained on 300 rows" in told
     assert pd.read_csv(applied)["fused_label"].equals(pd.read_csv(fused)["fused_label"])
@@ -144,7 +150,7 @@ def test_apply_labels_a_single_row_and_rows_of_one_class(capsys, folder, tmp_pat
 
 def test_the_same_seed_gives_the_same_file(capsys, folder, tmp_path):
     for name in ("one.csv", "two.csv"):
-        run(capsys, "fuse", folder / "wide.csv", "-o", tmp_path / name, "--seed", "5", *QUICK)
+        run(capsys, "fuse", folder / "wide.csv", "-o", tmp_path / name, "--seed", "5", *DEEM)
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
 
 
@@ -153,7 +159,8 @@ def test_the_same_seed_gives_the_same_file(capsys, folder, tmp_path):
     [
         (["fuse", "wide.csv", "-o", "out.xlsx"], "does not say how to write it"),
         (["fuse", "wide.csv", "-o", "wide.csv"], "is the file to read"),
-        (["fuse", "wide.csv", "-o", "out.csv", "--learning-rate", "-1"], "learning_rate is -1"),
+        (["fuse", "wide.csv", "-o", "out.csv", "--method", "deem", "--learning-rate", "-1"], "learning_rate is -1"),
+        (["fuse", "wide.csv", "-o", "out.csv", "--learning-rate", "1"], "auto trains nothing. Add --method deem"),
         (["fuse", "wide.csv", "-o", "out.csv", "--method", "log_pool"], "probabilities"),
         (["fuse", "wide.csv", "-o", "out.csv", "--learner", "node_1_1"], "single learner|no learner column"),
         (["apply", "wide.csv", "wide.csv", "-o", "out.csv"], "not a DEEM Studio model"),
@@ -241,7 +248,7 @@ def rules(tmp_path) -> Path:
 
 @pytest.mark.parametrize("method", ["mv", "ds", "irbm", "deem"])
 def test_rows_without_votes_come_back_with_the_prior_a_mark_and_no_label(capsys, rules, tmp_path, method):
-    run(capsys, "fuse", rules, "-o", tmp_path / "fused.csv", "--method", method, *QUICK)
+    run(capsys, "fuse", rules, "-o", tmp_path / "fused.csv", *by(method))
     fused = pd.read_csv(tmp_path / "fused.csv")
     silent = fused[(fused[[f"lf{j}" for j in range(6)]] == -1).all(axis=1)]
     assert 30 < len(silent) < 200
