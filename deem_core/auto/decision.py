@@ -101,7 +101,7 @@ def decide(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONT
     if health.camps.split:
         return _between_camps(votes, rng, health)
     control.tell("Looking for groups of learners", 0.1)
-    grouping = explain(votes, deepcopy(rng), control=control)
+    grouping = explain(votes, deepcopy(rng), only_tested=True, control=control)
     if grouping.fits and grouping.model is not None:
         return _by_groups(votes, health, grouping)
     control.tell("Fusing the votes", 0.6)

@@ -157,7 +157,12 @@ class Grouping:
         return f"Two answers explain the votes equally well and differ on {percent(self.open_share)} of the rows."
 
 
-def explain(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Grouping:
+UNTESTED = f"Too few pairs of learners share {MIN_COMMON_ROWS} rows to test any model."
+
+
+def explain(
+    votes: Votes, rng: np.random.Generator, *, only_tested: bool = False, control: Control = NO_CONTROL
+) -> Grouping:
     """Fit the grouped model and test whether it explains the votes.
 
     Parameters
@@ -166,6 +171,8 @@ def explain(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CON
         Their truth is not read.
     rng : Generator
         Chooses rows where there are more than enough, and draws the tables of the test.
+    only_tested : bool
+        Whether there is no model where none could be tested, and no search for it.
     control : Control
         Asked between steps.
 
@@ -177,12 +184,15 @@ def explain(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CON
     refusal = _refusal(votes)
     if refusal:
         return Grouping(None, False, refusal)
+    can_test = testable(votes.codes)
+    if only_tested and not can_test:
+        return Grouping(None, False, UNTESTED)
     search_note = _no_search(votes)
     search = None if search_note else find_groups(votes, rng, control=control)
     groups = search.best.groups if search else ()
     table = Table.of(votes.codes, votes.n_classes)
     fitted = fit(table, groups, rounds=ROUNDS, hard_rounds=HARD_ROUNDS, control=control)
-    test = goodness(votes.codes, votes.n_classes, groups, rng, control=control) if testable(votes.codes) else None
+    test = goodness(votes.codes, votes.n_classes, groups, rng, control=control) if can_test else None
     model = fitted.model if search is None else _with_label(votes, fitted.model, search.kappa)
     fits, reason = _verdict(test, model)
     if fits and votes.unanimous[votes.votes_per_row > 0].all():
@@ -238,7 +248,7 @@ def _no_search(votes: Votes) -> str:
 def _verdict(test: Goodness | None, model: GroupedModel) -> tuple[bool, str]:
     """Return whether the model explains the votes, and the sentence."""
     if test is None:
-        return False, f"Too few pairs of learners share {MIN_COMMON_ROWS} rows to test any model."
+        return False, UNTESTED
     within = test.within_excess is not None and test.within_excess <= max(FITS_WITHIN, NOISE * test.within_noise)
     if test.excess is None or test.noise > MOST_NOISE:  # nothing between branches to explain: a group has the label
         if within and model.label != ROOT:
