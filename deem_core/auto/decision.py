@@ -133,7 +133,9 @@ def _by_rules(votes: Votes, health: PanelHealth) -> Decision:
         "Answered by the model for rules, because most votes come from learners that know one class each: how right "
         "they are cannot be learned from such votes, so all rules count alike and rare classes weigh more."
     )
-    return _decision("rules", "rules", one_class_rules.fuse_rules(votes), health, why, _gold("find the weak rules"))
+    return _decision(
+        "rules", "rules", one_class_rules.fuse_rules(votes), health, why, _gold("show which rules are weak")
+    )
 
 
 def _between_camps(votes: Votes, rng: np.random.Generator, health: PanelHealth) -> Decision:
@@ -171,8 +173,8 @@ def _unexplained(
     votes: Votes, rng: np.random.Generator, health: PanelHealth, grouping: Grouping, control: Control
 ) -> Decision:
     why = (
-        "Answered by the majority vote, because no model could be shown to explain these votes and so nothing is "
-        f"reliably better. {grouping.reason}"
+        "Answered by the majority vote, because no model could be shown to explain these votes, nor any method to be "
+        f"better. {grouping.reason}"
     )
     answer = _with_ties_broken(votes, majority.aggregate(votes, rng), rng, control)
     advice = "Train DEEM beside it to see where it differs; a few known labels would decide."
@@ -182,8 +184,8 @@ def _unexplained(
 def _with_ties_broken(votes: Votes, answer: Aggregate, rng: np.random.Generator, control: Control) -> Aggregate:
     """Return the majority vote with Dawid-Skene's choice among tied classes.
 
-    Even where it does not fit, it breaks ties better than chance: by 0.4 points of accuracy on average, over cuts of
-    real ensembles.
+    Even where it does not fit, it breaks ties better than a draw on most ensembles that were tried
+    (benchmarks/results/grouping.md).
     """
     tied = votes.majority_vote.n_tied
     if not tied or votes.n_learners * votes.n_classes**2 > TIE_CELLS:

@@ -16,7 +16,7 @@ from studio.train import trainings
 TITLE = "Answer by auto"
 """What people call a run of the one-click answer."""
 
-SHORT = {"gds": "Dawid-Skene", "mv": "Majority vote", "safe": "Safe vote", "rules": "Rules"}
+SHORT = {"gds": "Dawid-Skene", "mv": "Majority", "safe": "Safe vote", "rules": "Rules"}
 """Methods by names that fit on a card."""
 
 
@@ -154,8 +154,9 @@ def _numbers(opened: Opened, summary: FusionSummary) -> list[Number]:
         Number(
             "Mean confidence",
             "–" if answer.mean_confidence is None else text.percent(answer.mean_confidence),
-            "usually optimistic",
-            "Mean probability of the fused labels. Models like this are usually too sure of themselves.",
+            "share of the votes" if training.answered_by == "mv" else "usually optimistic",
+            "Mean probability of the fused labels. Of a majority vote it is its share of the votes; models are usually "
+            "too sure of themselves.",
         ),
     ]
     if evaluation is not None:

@@ -385,7 +385,7 @@ def test_a_finished_answer_says_who_gave_it_and_why(app, make_run, dataset):
     go(app)
     expect_calm(app)
     shown = metrics(app)
-    assert (shown["Answered by"], shown["Labels changed"], shown["Mean confidence"]) == ("Majority vote", "4", "93.0 %")
+    assert (shown["Answered by"], shown["Labels changed"], shown["Mean confidence"]) == ("Majority", "4", "93.0 %")
     assert shown["Accuracy (evaluation)"] == "97.5 %"
     assert "because no model explains these votes" in words(app)
     assert [each.proto.label for each in app.get("download_button")] == ["Download the fused CSV"]
