@@ -156,7 +156,7 @@ def _fuse(options: argparse.Namespace) -> None:
 def _not_of(method: str, setting: str) -> str:
     """Say that a method which trains nothing has no such setting."""
     doer = "auto trains nothing" if method == AUTO else f"the method {method} has no settings"
-    return f"{flag_of(setting)} is a setting of training, and {doer}. Add --method deem, or leave it out."
+    return f"{flag_of(setting)} is a setting of training, and {doer}. Use --method deem, or leave it out."
 
 
 def _train(options: argparse.Namespace) -> None:

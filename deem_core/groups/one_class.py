@@ -17,6 +17,8 @@ STRAY = 0.1
 
 Where one class has 99.7 % of the votes, everybody gives it 99.5 %, and nobody is a rule for that.
 """
+ABSTAINS = 0.01
+"""Share of the rows on which a one-class learner must be silent: one that always says the same is no rule."""
 CHANCE = 0.001
 """A learner of few votes is one-class only if they would all be for that class with less than this probability."""
 RULES_SHARE = 0.5
@@ -82,8 +84,8 @@ def one_class_learners(votes: Votes) -> OneClass:
     """Return the learners that vote for one class only.
 
     Learner j with n_j votes is one-class if at least 99.5 % of them are for one class c, its other votes are less than
-    a tenth of what the mix of all votes would give, and chance does not explain it: n_j · log(share of c among all
-    votes) < log 0.001.
+    a tenth of what the mix of all votes would give, it is silent on 1 % of the rows or more, and chance does not
+    explain it: n_j · log(share of c among all votes) < log 0.001.
     """
     counts = votes.class_counts  # (d, K)
     cast = counts.sum(axis=1)
@@ -94,7 +96,8 @@ def one_class_learners(votes: Votes) -> OneClass:
     for j in np.flatnonzero(cast).tolist():
         c, n = int(favourite[j]), int(cast[j])
         pure = n - counts[j, c] <= min(1 - SAME_CLASS, STRAY * (1 - shares[c])) * n
-        if pure and n * math.log(shares[c]) < math.log(CHANCE):
+        abstains = votes.learner_coverage[j] <= 1 - ABSTAINS
+        if pure and abstains and n * math.log(shares[c]) < math.log(CHANCE):
             found.append(OneClassLearner(votes.learners[j], str(votes.classes[c]), c, n))
     own = sum(rule.n_votes for rule in found)
     return OneClass(tuple(found), votes.n_learners, own / max(total, 1))

@@ -160,7 +160,7 @@ def test_the_same_seed_gives_the_same_file(capsys, folder, tmp_path):
         (["fuse", "wide.csv", "-o", "out.xlsx"], "does not say how to write it"),
         (["fuse", "wide.csv", "-o", "wide.csv"], "is the file to read"),
         (["fuse", "wide.csv", "-o", "out.csv", "--method", "deem", "--learning-rate", "-1"], "learning_rate is -1"),
-        (["fuse", "wide.csv", "-o", "out.csv", "--learning-rate", "1"], "auto trains nothing. Add --method deem"),
+        (["fuse", "wide.csv", "-o", "out.csv", "--learning-rate", "1"], "auto trains nothing. Use --method deem"),
         (["fuse", "wide.csv", "-o", "out.csv", "--method", "log_pool"], "probabilities"),
         (["fuse", "wide.csv", "-o", "out.csv", "--learner", "node_1_1"], "single learner|no learner column"),
         (["apply", "wide.csv", "wide.csv", "-o", "out.csv"], "not a DEEM Studio model"),

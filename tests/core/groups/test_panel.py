@@ -101,9 +101,9 @@ def test_few_votes_may_be_one_class_by_chance():
 
 
 def test_one_vote_in_two_hundred_may_stray():
-    codes = np.full((400, 2), -1)
-    codes[:, 0] = np.arange(400) % 2
-    codes[:, 1] = 1
+    codes = np.full((500, 2), -1)
+    codes[:, 0] = np.arange(500) % 2
+    codes[:400, 1] = 1
     codes[:2, 1] = 0
     assert [rule.learner for rule in one_class_learners(table(codes, 2)).learners] == ["m1"]
     codes[:3, 1] = 0
@@ -115,6 +115,14 @@ def test_where_a_class_is_rare_ordinary_learners_are_no_rules():
     rare = rng.random((20_000, 1)) < 0.003
     codes = np.where(rare, rng.random((20_000, 8)) < 0.8, rng.random((20_000, 8)) < 0.0005)
     assert one_class_learners(table(codes.astype(int), 2)).learners == ()
+
+
+def test_learners_that_always_say_the_same_are_no_rules():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=(500, 1))
+    good = np.where(rng.random((500, 3)) < 0.8, truth, 1 - truth)
+    constant = np.repeat([[0, 1, 0, 1, 0]], 500, axis=0)
+    assert not one_class_learners(table(np.hstack([good, constant]), 2)).made_of_rules
 
 
 def test_ordinary_learners_are_no_rules():
