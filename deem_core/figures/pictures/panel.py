@@ -35,7 +35,7 @@ def shared_mistakes(health: PanelHealth) -> Picture:
         ),
         alt="Heatmap: correlation of the mistakes of each pair of learners.",
         caption=(
-            "A mistake is a vote against the majority of all the others, so no truth is needed. **Good:** pale cells; "
+            "A mistake is a vote against the majority of all the others, so no truth is needed. **Good:** faint cells; "
             "learners err for reasons of their own. **Bad:** strong blocks; these learners count for little more than "
             "one, or know together what the others do not. **Not seen:** mistakes that everybody makes, and pairs with "
             f"too few common rows, which stay blank.{some}{used}"
