@@ -42,7 +42,8 @@ class Entry:
     whole : bool
         Whether a first run is always finished, whatever the time budget: half a training is no answer.
     aside : bool
-        Whether a quick comparison leaves it out: it is a variant of another method, or needs an optional package.
+        Whether a quick comparison leaves it out: it is a variant of another method, refuses most files, or needs an
+        optional package.
     trained : bool
         Whether it is a model that can be saved and applied to other rows.
     tunable : bool
@@ -172,6 +173,7 @@ _ENTRIES = (
         description="Rules that know one class each: equal precision, rare classes weigh more; nothing is learned.",
         paper="this project",
         function="deem_core.methods.one_class_rules:aggregate",
+        aside=True,
         limit="Refuses votes of which learners that know one class only cast less than half.",
     ),
     Entry(
