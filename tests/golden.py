@@ -26,7 +26,8 @@ ROOT = Path(__file__).parents[1]
 SAMPLES = ROOT / "sample_data"
 QUICK = ["--updates", "120", "--restarts", "3", "--seed", "7"]
 METHODS = (
-    "mv,weighted_mv,ds,fds,hds,onecoin,lsml,ebcc,la1,la2,flyingsquid,dnn_det,dnn_sto,irbm,mean_prob,geo_pool,log_pool"
+    "auto,mv,weighted_mv,ds,fds,hds,onecoin,lsml,ebcc,gds,safe,rules,la1,la2,flyingsquid,dnn_det,dnn_sto,irbm,"
+    "mean_prob,geo_pool,log_pool"
 )
 """Every method that is quick; `fuse --method deem` covers the rest."""
 
@@ -71,10 +72,10 @@ def make(folder: Path) -> None:
         model = f"{stem}.model.safetensors"
         _run(stem, "describe", *reading, "--json", f"{stem}.describe.json")
         _run(stem, "fuse", *reading, "-o", f"{stem}.fuse.csv", "--json", f"{stem}.fuse.json", "--seed", "7")
-        for method in ("ds", "irbm", "irbm_cd", "deem_soft"):
+        for method in ("gds", "ds", "irbm", "irbm_cd", "deem", "deem_soft"):
             if method == "deem_soft" and item["layout"] != "soft":
                 continue
-            options = QUICK if method == "irbm_cd" else []
+            options = QUICK if method in ("irbm_cd", "deem") else []
             name = f"{stem}.fuse_{method}"
             _run(stem, "fuse", *reading, "--method", method, "-o", f"{name}.csv", "--json", f"{name}.json", *options)
         _run(stem, "train", *reading, "-o", model, "--json", f"{stem}.train.json", *QUICK)
