@@ -3,9 +3,9 @@
 Usage: [DEEM_DATA=folder] python -m benchmarks.bench_grouping [NAME ...]
 
 Complete ensembles cut to 600, 1,200, 3,000, 10,000 and all rows (one draw of rows each), ten draws of noisy copies of a
-guesser, and three sets with 0.1, 1 and 5 % of their votes blanked. The majority vote is the expected value with ties as
-a fair draw; ± is the standard error of the paired difference. The truth is used for that alone. Without names the page
-is written to benchmarks/results/grouping.md.
+guesser, three sets with 0.1, 1 and 5 % of their votes blanked, and six draws of 3, 4 and 5 learners of ten sets. The
+majority vote is the expected value with ties as a fair draw; ± is the standard error of the paired difference. The
+truth is used for that alone. Without names the page is written to benchmarks/results/grouping.md.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from benchmarks.bench_accuracy import load
 from benchmarks.bench_trust import with_copies
 from deem_core import Votes
 from deem_core.auto import Decision, decide
+from deem_core.typing import Floats
 from deem_core.votes.majority import fair_hits
 
 SETS = (
@@ -31,6 +32,8 @@ SIZES = (600, 1_200, 3_000, 10_000, 10**9)
 BLANKED = ("tree3k", "ampdata", "mniste")
 SHARES = (0.0, 0.001, 0.01, 0.05)
 DRAWS = 10
+FEW_SETS = (*(name for name in SETS if name != "mniste47"), "llm_mmlupro", "llmjudge_llmbar")
+FEW_ROWS, SUBSETS = 3_000, 6
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -65,6 +68,10 @@ def page(folder: Path, names: list[str]) -> Iterator[str]:
         yield "## Votes blanked"
         yield ""
         yield from table("set, share of votes blanked", blanked(folder))
+        yield ""
+        yield f"## Few learners: {SUBSETS} draws of each number from each of {len(FEW_SETS)} sets, {FEW_ROWS:,} rows"
+        yield ""
+        yield from few_learners(folder)
 
 
 def cuts(folder: Path, names: list[str]) -> Iterator[tuple[str, Votes]]:
@@ -94,6 +101,33 @@ def blanked(folder: Path) -> Iterator[tuple[str, Votes]]:
             yield f"{name}, {share:.1%}", replace(votes, codes=np.where(gone, -1, votes.codes))
 
 
+def few_learners(folder: Path) -> Iterator[str]:
+    """Yield how auto fares with few learners, by who answers."""
+    yield "| learners | answered by | draws | mean difference | worst | set of the worst |"
+    yield "|---|---|---|---|---|---|"
+    for d in (3, 4, 5):
+        gains: dict[str, list[tuple[float, str]]] = {}
+        for name in FEW_SETS:
+            votes = load(folder, name)
+            votes = votes.select_rows(np.arange(min(FEW_ROWS, votes.n_rows)))
+            for seed in range(SUBSETS):
+                chosen = np.random.default_rng(seed).choice(votes.n_learners, d, replace=False)
+                some = votes.select_learners(sorted(chosen.tolist()))
+                made = decide(some, np.random.default_rng(0))
+                gains.setdefault(made.answered_by, []).append((float(gain(some, made).mean()), name))
+        for method, own in sorted(gains.items()):
+            worst, where = min(own)
+            mean = sum(value for value, _ in own) / len(own)
+            yield f"| {d} | {method} | {len(own)} | {100 * mean:+.1f} | {100 * worst:+.1f} | {where} |"
+
+
+def gain(votes: Votes, made: Decision) -> Floats:
+    """Return what the answer gains over the majority vote in each row, (n,)."""
+    assert votes.truth is not None  # noqa: S101  # every set here has one
+    fair = fair_hits(votes.codes, votes.majority_vote, votes.truth)
+    return np.asarray((made.aggregate.codes == votes.truth) - fair)
+
+
 def table(head: str, cases: Iterator[tuple[str, Votes]]) -> Iterator[str]:
     """Yield the rows of a table of cases."""
     yield f"| {head} | rows | majority vote | auto | difference | answered by | groups | excess | noise |"
@@ -106,8 +140,8 @@ def row(name: str, votes: Votes, made: Decision) -> str:
     """Return what auto makes of a case."""
     assert votes.truth is not None  # noqa: S101  # every set here has one
     fair = fair_hits(votes.codes, votes.majority_vote, votes.truth)
-    gain = (made.aggregate.codes == votes.truth) - fair
-    error = gain.std() / np.sqrt(len(gain))
+    gained = gain(votes, made)
+    error = gained.std() / np.sqrt(len(gained))
     grouping = made.grouping
     groups = "" if grouping is None else "·".join(str(len(group)) for group in grouping.groups) or "none"
     test = None if grouping is None else grouping.goodness
@@ -115,7 +149,7 @@ def row(name: str, votes: Votes, made: Decision) -> str:
     noise = "" if test is None else f"{test.noise:.4f}"
     accuracy = 100 * (made.aggregate.codes == votes.truth).mean()
     cells = (name, f"{votes.n_rows:,}", f"{100 * fair.mean():.1f}", f"{accuracy:.1f}")
-    gains = f"{100 * gain.mean():+.1f} ± {100 * error:.1f}"
+    gains = f"{100 * gained.mean():+.1f} ± {100 * error:.1f}"
     return f"| {' | '.join((*cells, gains, made.answered_by, groups, excess, noise))} |"
 
 

@@ -69,11 +69,6 @@ class Decision:
     health: PanelHealth
     grouping: Grouping | None = None
 
-    @property
-    def open_to_deem(self) -> bool:
-        """Whether DEEM is worth a try, since no model explains the votes."""
-        return self.branch in ("crowd", "dense")
-
 
 def decide(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Decision:
     """Ask the votes who should answer, and let it answer.

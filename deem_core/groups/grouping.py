@@ -32,13 +32,14 @@ Nothing was found between 0.005 and 0.012 on tables with enough dependence to te
 FITS_FEW = 0.0005
 """The same for fewer than six learners, among whom a few pairs must show what many show elsewhere.
 
-Such a test has little power: the grouped model gained 2 to 9 points on average where it passed, and lost 7 once.
+Such a test has little power (benchmarks/results/grouping.md): where it passes, the grouped model mostly gains, but may
+lose points.
 """
 NOISE = 3.0
 """Standard deviations of the drawn tables within which a larger excess is chance.
 
-Where learners hardly depend on each other, a few hundred rows leave the share uncertain. True models stay within 3 of
-them, nearly always; real ensembles that do not fit are 12 and more away.
+Where learners hardly depend on each other, a few hundred rows leave the share uncertain: true models stay within 3 of
+them on most draws. The real ensembles that do not fit are much farther away from 600 rows on.
 """
 MOST_EXCESS = MOST_NOISE = 0.05
 """Excess that noise may excuse, and noise above which the test says nothing about learners of different groups."""
@@ -154,7 +155,8 @@ class Grouping:
         """What the votes leave open; empty if nothing."""
         if self.settled:
             return ""
-        return f"Two answers explain the votes equally well and differ on {percent(self.open_share)} of the rows."
+        share = percent(self.open_share)
+        return f"The votes leave some labels open: another fit of the model differs on {share} of the rows."
 
 
 UNTESTED = f"Too few pairs of learners share {MIN_COMMON_ROWS} rows to test any model."

@@ -257,10 +257,9 @@ class Upward:
     own: list[Floats]
     messages: list[Floats]
 
-    def group(self, g: int, model: GroupedModel, label: Floats | None = None) -> Floats:
+    def group(self, g: int, model: GroupedModel) -> Floats:
         """Return Pr(Z_g = z | votes), (b, K): L_g(z) Σ_y A_g[z, y] q(y) / M_g(y)."""
-        q = self.label if label is None else label
-        states: Floats = self.own[g] * ((q / self.messages[g]) @ model.A[g].T)
+        states: Floats = self.own[g] * ((self.label / self.messages[g]) @ model.A[g].T)
         return states
 
 

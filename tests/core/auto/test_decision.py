@@ -123,6 +123,13 @@ def test_a_method_answers_as_it_would_by_name_from_the_same_seed(case):
     )
 
 
+def test_looking_at_a_large_panel_does_not_change_how_a_method_answers():
+    votes = shared_hard_rows(n=300, d=80)  # so many pairs that some are drawn
+    answer = fuse(votes, random_state=7)
+    assert answer.answered_by == "safe"
+    np.testing.assert_array_equal(answer.posterior, fuse(votes, method="safe", random_state=7).posterior)
+
+
 def test_it_can_be_stopped():
     with pytest.raises(Stopped):
         decide(simulation.make("tree", 800, seed=0).votes, np.random.default_rng(0), control=StopWhen(lambda: True))

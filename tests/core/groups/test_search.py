@@ -9,7 +9,7 @@ from deem_core import simulation
 from deem_core.control import Stopped, StopWhen
 from deem_core.groups.em import fit
 from deem_core.groups.latent_tree import Table
-from deem_core.groups.search import SEARCH_ROUNDS, Scores, canonical, changes, dendrogram, find_groups
+from deem_core.groups.search import SEARCH_ROUNDS, Scores, canonical, changes, dendrogram, find_groups, second_look
 from tests.core.groups.helpers import noisy_copies
 
 TRUE_GROUPS = ((0, 1, 2, 3), (4, 5, 6, 7), (8, 9, 10, 11))
@@ -58,6 +58,13 @@ def test_the_score_is_the_bayesian_information_criterion():
     fitted = fit(table, groups, rounds=SEARCH_ROUNDS)
     parameters = 2 + 12 * 3 * 2 + 1 * 3 * 2
     assert Scores(table)(groups) == pytest.approx(fitted.log_likelihood - parameters / 2 * math.log(400))
+
+
+def test_a_second_look_dissolves_large_groups_of_the_best_rivals():
+    scores = Scores(Table.of(np.zeros((5, 9), np.int32), 2))
+    best, complete, far = ((0, 1, 2), (4, 5)), ((0, 1, 2), (3, 4, 5)), ((7, 8),)
+    scores.known = {best: 0.0, complete: -50.0, far: -90.0}
+    assert set(second_look(best, scores)) == {((3, 4, 5),), ((0, 1, 2),)}  # pairs stay, and so does the best itself
 
 
 @pytest.mark.parametrize("seed", range(3))
