@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from deem_core.model.kernel.compilation import compiled
+from deem_core.model.kernel.compilation import Counter, Number, compiled
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -19,7 +21,7 @@ _HALF, _ONE = np.float32(0.5), np.float32(1.0)
 
 
 @compiled
-def exponential(x):  # type: ignore[no-untyped-def]
+def exponential(x: Number) -> Number:
     """Return exp(x) in float32 to one part in 1e7, between exp(−87) and exp(88).
 
     Cephes' polynomial; unlike the library's function, loops over it use vector instructions.
@@ -33,7 +35,7 @@ def exponential(x):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def mixed(state):  # type: ignore[no-untyped-def]
+def mixed(state: Any) -> Any:
     """Return the bits of a counter well mixed (splitmix64)."""
     state = (state ^ (state >> _30)) * _FIRST
     state = (state ^ (state >> _27)) * _SECOND
@@ -41,7 +43,7 @@ def mixed(state):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def uniform(counter):  # type: ignore[no-untyped-def]
+def uniform(counter: Counter) -> Number:
     """Return a number in [0, 1) from a one-element counter (1,), and count on."""
     counter[0] += GOLDEN
     return (mixed(counter[0]) >> _11) * _UNIT

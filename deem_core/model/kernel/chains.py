@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from deem_core.model.kernel.arithmetic import GOLDEN, exponential, mixed, uniform
-from deem_core.model.kernel.compilation import compiled
-from deem_core.model.kernel.evaluation import differentiate, empty_rows, evaluate, first_logits, moved_logits
+from deem_core.model.kernel.compilation import Counter, Ints, Number, Reals, Spans, compiled
+from deem_core.model.kernel.descent import Notes
+from deem_core.model.kernel.evaluation import Parameters, Rows, differentiate, evaluate, first_logits, moved_logits
 
 DMALA, DULA, GWG = 0, 1, 2
 """Samplers, as the kernel knows them."""
@@ -21,7 +22,7 @@ _MANY = 1e200
 
 
 @compiled
-def _langevin_odds(rows, at, bonus):  # type: ignore[no-untyped-def]
+def _langevin_odds(rows: Rows, at: int, bonus: Number) -> Number:
     """Find the proposal q_i(k | x) ∝ exp(½ g_ik + [k = x_i]/α) of a row; return the chance that nothing changes."""
     d, K = rows.codes.shape[1], rows.label.shape[1]
     stay, logs, product = 1.0, 0.0, 1.0
@@ -52,7 +53,7 @@ def _langevin_odds(rows, at, bonus):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _flip_odds(rows, at):  # type: ignore[no-untyped-def]
+def _flip_odds(rows: Rows, at: int) -> Number:
     """Find the flips q(i, k | x) ∝ exp(½ (g_ik − g_i,x_i)) of a row."""
     d, K = rows.codes.shape[1], rows.label.shape[1]
     highest = np.float32(-np.inf)
@@ -64,7 +65,7 @@ def _flip_odds(rows, at):  # type: ignore[no-untyped-def]
                     highest = max(highest, _HALF * (rows.gradient[at, i, k] - rows.gradient[at, i, here]))
     whole = 0.0
     for i in range(d):
-        here, total = rows.codes[at, i], _ZERO
+        here, total = rows.codes[at, i], 0.0
         if here >= 0:
             gradient, odds = rows.gradient[at, i], rows.odds[at, i]
             for k in range(K):
@@ -79,7 +80,7 @@ def _flip_odds(rows, at):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _other_state(odds, here, point):  # type: ignore[no-untyped-def]
+def _other_state(odds: Reals, here: int, point: Number) -> int:
     """Return the state other than ``here`` that a point in its odds falls on."""
     last = -1
     for k in range(len(odds)):
@@ -92,7 +93,7 @@ def _other_state(odds, here, point):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _propose(rows, at, to, stay, counter):  # type: ignore[no-untyped-def]
+def _propose(rows: Rows, at: int, to: int, stay: Number, counter: Counter) -> bool:
     """Draw every vote anew into another row; return whether any changed.
 
     One number says where the first change is, if there is one; the votes after it are drawn one by one.
@@ -124,7 +125,7 @@ def _propose(rows, at, to, stay, counter):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _flip(rows, at, to, whole, counter):  # type: ignore[no-untyped-def]
+def _flip(rows: Rows, at: int, to: int, whole: Number, counter: Counter) -> bool:
     """Draw one flip into another row; return whether there is a vote to flip."""
     d = rows.codes.shape[1]
     point, site = uniform(counter) * whole, -1
@@ -144,7 +145,7 @@ def _flip(rows, at, to, whole, counter):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _log_chance(rows, at, to, bonus, kind):  # type: ignore[no-untyped-def]
+def _log_chance(rows: Rows, at: int, to: int, bonus: Number, kind: int) -> Number:
     """Return log q(to | at), both rows being evaluated."""
     d, total = rows.codes.shape[1], -rows.total[at]
     for i in range(d):
@@ -162,7 +163,7 @@ def _log_chance(rows, at, to, bonus, kind):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _look(model, rows, at, activation, kind, bonus):  # type: ignore[no-untyped-def]
+def _look(model: Parameters, rows: Rows, at: int, activation: int, kind: int, bonus: Number) -> Number:
     """Evaluate a row and its proposal; return the chance to stay, or what flips sum to."""
     evaluate(model, rows, at, activation)
     differentiate(model, rows, at, activation)
@@ -170,7 +171,7 @@ def _look(model, rows, at, activation, kind, bonus):  # type: ignore[no-untyped-
 
 
 @compiled
-def _load(model, rows, at, codes):  # type: ignore[no-untyped-def]
+def _load(model: Parameters, rows: Rows, at: int, codes: Ints) -> None:
     """Put votes into a row."""
     for i in range(len(codes)):
         rows.codes[at, i] = codes[i]
@@ -179,7 +180,7 @@ def _load(model, rows, at, codes):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _write(rows, at, notes, to):  # type: ignore[no-untyped-def]
+def _write(rows: Rows, at: int, notes: Notes, to: int) -> None:
     """Note what the gradient in the parameters needs of an evaluated row."""
     d, K, L = rows.codes.shape[1], rows.label.shape[1], rows.ends.shape[1]
     for i in range(d):
@@ -196,7 +197,23 @@ def _write(rows, at, notes, to):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def run_chains(model, data, start, steps, kind, activation, bonus, key, span, rows, counter, notes, energies, ended, tally):  # type: ignore[no-untyped-def]
+def run_chains(
+    model: Parameters,
+    data: Ints,
+    start: Ints,
+    steps: int,
+    kind: int,
+    activation: int,
+    bonus: Number,
+    key: np.uint64,
+    span: Spans,
+    rows: Rows,
+    counter: Counter,
+    notes: Notes,
+    energies: Reals,
+    ended: Ints,
+    tally: Ints,
+) -> None:
     """Run the chains of some rows, and note what an update needs.
 
     Parameters
@@ -220,7 +237,7 @@ def run_chains(model, data, start, steps, kind, activation, bonus, key, span, ro
     tally : (2, B) int32
         Proposals accepted; votes that differ from the start.
     """
-    d, K = data.shape[1], model.weights.shape[1]
+    d, _K = data.shape[1], model.weights.shape[1]
     B = len(data)
     for row in range(span[0], span[1]):
         counter[0] = mixed(key + np.uint64(row + 1) * GOLDEN)
@@ -270,7 +287,9 @@ def run_chains(model, data, start, steps, kind, activation, bonus, key, span, ro
 
 
 @compiled
-def evaluate_rows(model, codes, activation, span, rows, energies, labels):  # type: ignore[no-untyped-def]
+def evaluate_rows(
+    model: Parameters, codes: Ints, activation: int, span: Spans, rows: Rows, energies: Reals, labels: Reals
+) -> None:
     """Evaluate some rows.
 
     Parameters

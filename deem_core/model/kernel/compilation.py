@@ -12,13 +12,23 @@ import os
 import tempfile
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
+import numpy as np
 import platformdirs
+from numpy.typing import NDArray
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+Number: TypeAlias = Any  # of the precision it is given in
+Reals: TypeAlias = NDArray[np.float32]
+Ints: TypeAlias = NDArray[np.int32]
+Flags: TypeAlias = NDArray[np.bool_]
+Spans: TypeAlias = NDArray[np.int64]
+Counter: TypeAlias = NDArray[np.uint64]
 
 FAST = {"reassoc", "contract", "arcp", "nsz", "afn"}
 """Liberties in floating point; NaN and infinity keep their meaning, since they tell of a training that broke down."""
@@ -33,13 +43,15 @@ def available() -> bool:
 
 def compiled(function: Function) -> Function:
     """Compile a function on its first call, for fixed types, without the interpreter lock."""
-    import numba  # noqa: PLC0415
-
+    numba: Any = import_module("numba")
     folder = cache_folder()
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(folder or "")
     try:
-        made = numba.njit(cache=folder is not None, nogil=True, error_model="numpy", fastmath=FAST, _nrt=False)(function)
+        # Without numba's counting of references, which would cost as much as the work: functions here take no memory.
+        made = numba.njit(cache=folder is not None, nogil=True, error_model="numpy", fastmath=FAST, _nrt=False)(
+            function
+        )
     finally:
         numba.config.CACHE_DIR = before  # other code of this process has its own
     return cast(Function, made)

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deem_core.model.kernel.compilation import compiled
+from deem_core.model.kernel.compilation import Number, Reals, Spans, compiled
+from deem_core.model.kernel.evaluation import Parameters
 
 _ZERO = np.float32(0)
 
@@ -43,16 +44,13 @@ def empty_notes(m: int, L: int, d: int, K: int) -> Notes:
 
 
 @compiled
-def _same(notes, row, other):  # type: ignore[no-untyped-def]
+def _same(notes: Notes, row: int, other: int) -> bool:
     """Return whether two rows have the same votes; then their gradients cancel."""
-    for i in range(notes.codes.shape[1]):
-        if notes.codes[row, i] != notes.codes[other, i]:
-            return False
-    return True
+    return all(notes.codes[row, i] == notes.codes[other, i] for i in range(notes.codes.shape[1]))
 
 
 @compiled
-def _add_top(target, source, n, value, label, fixed, K, state):  # type: ignore[no-untyped-def]
+def _add_top(target: Parameters, n: int, value: Number, label: Reals, fixed: int, K: int, state: int) -> None:
     """Add a unit's part of the gradient at the top, the iRBM's constants apart."""
     if state == fixed:
         return
@@ -66,7 +64,7 @@ def _add_top(target, source, n, value, label, fixed, K, state):  # type: ignore[
 
 
 @compiled
-def add_gradient(target, notes, learners, step, fixed, both_ways):  # type: ignore[no-untyped-def]
+def add_gradient(target: Parameters, notes: Notes, learners: Spans, step: Number, fixed: int, both_ways: bool) -> None:
     """Add ``step`` times the gradient of −F (data) and of F (chains) to parameters.
 
     Parameters
@@ -102,12 +100,12 @@ def add_gradient(target, notes, learners, step, fixed, both_ways):  # type: igno
                 for i in range(first, last):
                     state = notes.codes[at, i]
                     if state >= 0:
-                        _add_top(target, notes, i * K + state, signed, label, fixed, K, state)
+                        _add_top(target, i * K + state, signed, label, fixed, K, state)
                 continue
             for i in range(first, last):
                 for j in range(notes.ends[at, L - 1, i], notes.ends[at, L - 1, i + 1]):
                     n = notes.states[at, L - 1, j]
-                    _add_top(target, notes, n, signed * notes.values[at, L - 1, j], label, fixed, K, n - i * K)
+                    _add_top(target, n, signed * notes.values[at, L - 1, j], label, fixed, K, n - i * K)
             for layer in range(L):
                 states, pulled = notes.states[at, layer], notes.pulled[at, layer]
                 biases, end = target.layer_biases[layer], notes.ends[at, layer, d]

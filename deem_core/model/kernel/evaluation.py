@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deem_core.model.kernel.arithmetic import exponential
-from deem_core.model.kernel.compilation import compiled
+from deem_core.model.kernel.compilation import Ints, Reals, compiled
 
 SPARSEMAX, SOFTMAX = 0, 1
 """Activations, as the kernel knows them."""
 
 _ONE, _ZERO = np.float32(1), np.float32(0)
-_NAN, _LEAST = np.float32(np.nan), np.float32(-np.inf)
+_NAN = np.float32(np.nan)
 
 
 class Parameters(NamedTuple):
@@ -81,7 +81,7 @@ class Rows(NamedTuple):
     total: Any
 
 
-def empty_rows(m, L, d, K):  # type: ignore[no-untyped-def]
+def empty_rows(m: int, L: int, d: int, K: int) -> Rows:
     """Return m rows to be filled."""
     N = d * K
     return Rows(
@@ -102,7 +102,7 @@ def empty_rows(m, L, d, K):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def first_logits(model, rows, at):  # type: ignore[no-untyped-def]
+def first_logits(model: Parameters, rows: Rows, at: int) -> None:
     """Sum the first layer's logits of a row from its votes."""
     d, K = rows.codes.shape[1], rows.label.shape[1]
     logits = rows.logits[at, 0].reshape(d * K)
@@ -117,7 +117,7 @@ def first_logits(model, rows, at):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def moved_logits(model, rows, at, before):  # type: ignore[no-untyped-def]
+def moved_logits(model: Parameters, rows: Rows, at: int, before: int) -> None:
     """Take over the first layer's logits of another row, but for the votes that differ."""
     d, K = rows.codes.shape[1], rows.label.shape[1]
     logits, old = rows.logits[at, 0].reshape(d * K), rows.logits[before, 0].reshape(d * K)
@@ -132,7 +132,7 @@ def moved_logits(model, rows, at, before):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _sparsemax(logits, states, values, first, offset, K):  # type: ignore[no-untyped-def]
+def _sparsemax(logits: Reals, states: Ints, values: Reals, first: int, offset: int, K: int) -> int:
     """Write the support of a unit's sparsemax from position ``first`` on, and return its end.
 
     Michelot's algorithm among the states less than 1 below the highest, the only ones that can be in the support.
@@ -143,7 +143,7 @@ def _sparsemax(logits, states, values, first, offset, K):  # type: ignore[no-unt
     threshold = highest - _ONE
     count, total = 0, _ZERO
     for k in range(K):
-        if logits[k] > threshold:
+        if not logits[k] <= threshold:  # NaN is let in, so that it is seen
             states[first + count] = offset + k
             values[first + count] = logits[k] - highest
             total += logits[k] - highest
@@ -160,6 +160,10 @@ def _sparsemax(logits, states, values, first, offset, K):  # type: ignore[no-unt
         if kept == count:
             break
         count = kept
+    if count == 0:  # infinite or not a number: it shall spoil the energy
+        states[first] = offset
+        values[first] = _NAN
+        return first + 1
     level = (total - _ONE) / np.float32(count)
     for j in range(first, first + count):
         values[j] -= level
@@ -167,7 +171,7 @@ def _sparsemax(logits, states, values, first, offset, K):  # type: ignore[no-unt
 
 
 @compiled
-def _softmax(logits, states, values, first, offset, K):  # type: ignore[no-untyped-def]
+def _softmax(logits: Reals, states: Ints, values: Reals, first: int, offset: int, K: int) -> int:
     """Write all states of a unit's softmax, as `_sparsemax` does."""
     highest = logits[0]
     for k in range(1, K):
@@ -184,7 +188,7 @@ def _softmax(logits, states, values, first, offset, K):  # type: ignore[no-untyp
 
 
 @compiled
-def _activate(rows, at, layer, activation):  # type: ignore[no-untyped-def]
+def _activate(rows: Rows, at: int, layer: int, activation: int) -> None:
     """Find the support of a layer from its logits."""
     d, K = rows.codes.shape[1], rows.label.shape[1]
     states, values, end = rows.states[at, layer], rows.values[at, layer], 0
@@ -200,7 +204,7 @@ def _activate(rows, at, layer, activation):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def evaluate(model, rows, at, activation):  # type: ignore[no-untyped-def]
+def evaluate(model: Parameters, rows: Rows, at: int, activation: int) -> None:
     """Find the layers' supports, the label and both energies of a row.
 
     Its votes, and with layers its first logits, are there already.
@@ -256,7 +260,7 @@ def evaluate(model, rows, at, activation):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _pull(rows, at, layer, activation):  # type: ignore[no-untyped-def]
+def _pull(rows: Rows, at: int, layer: int, activation: int) -> None:
     """Turn the gradient in a layer's values into that in its logits, on the support."""
     d = rows.codes.shape[1]
     values, pulled = rows.values[at, layer], rows.pulled[at, layer]
@@ -278,7 +282,7 @@ def _pull(rows, at, layer, activation):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def differentiate(model, rows, at, activation):  # type: ignore[no-untyped-def]
+def differentiate(model: Parameters, rows: Rows, at: int, activation: int) -> None:
     """Find the gradient of −F in a row's votes, after `evaluate`."""
     d, K = rows.codes.shape[1], rows.label.shape[1]
     L, N = model.layers.shape[0], d * K

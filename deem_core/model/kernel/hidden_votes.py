@@ -6,21 +6,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deem_core.model.kernel.arithmetic import GOLDEN, mixed, uniform
-from deem_core.model.kernel.compilation import compiled
-from deem_core.model.kernel.evaluation import Parameters, evaluate, first_logits
+from deem_core.model.kernel.compilation import Counter, Flags, Ints, Number, Reals, Spans, compiled
+from deem_core.model.kernel.evaluation import Parameters, Rows, evaluate, first_logits
 
 _TINY = np.float32(np.finfo(np.float32).tiny)
 
 
 def score_tables(model: Parameters, d: int, K: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return exp(s_ilm − highest_im) as (d, K, K) by label m and vote l, and highest (d, K), with s_ilm = a_il + U_ilm."""
+    """Return exp(s_ilm − highest_im) as (d, m, l), and highest (d, m).
+
+    s_ilm = a_il + U_ilm is the score of vote l of learner i for label m, as in `vote_scores`.
+    """
     scores = (model.visible_bias[:, None] + model.weights).reshape(d, K, K)
     highest = scores.max(axis=1)
     return np.ascontiguousarray(np.exp(scores - highest[:, None]).transpose(0, 2, 1)), highest
 
 
 @compiled
-def _pick(weights, total, counter):  # type: ignore[no-untyped-def]
+def _pick(weights: Reals, total: Number, counter: Counter) -> int:
     """Return a position drawn in proportion to weights."""
     point, last = uniform(counter) * total, 0
     for k in range(len(weights)):
@@ -33,7 +36,7 @@ def _pick(weights, total, counter):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _bare_free_energy(model, codes, label, K):  # type: ignore[no-untyped-def]
+def _bare_free_energy(model: Parameters, codes: Ints, label: Reals, K: int) -> Number:
     """Return F of a row without layers."""
     visible = 0.0
     for k in range(K):
@@ -54,7 +57,20 @@ def _bare_free_energy(model, codes, label, K):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def draw_hidden(model, log_q, cast, scores, highest, n_draws, activation, key, span, rows, counter, votes):  # type: ignore[no-untyped-def]
+def draw_hidden(
+    model: Parameters,
+    log_q: Reals,
+    cast: Flags,
+    scores: Reals,
+    highest: Reals,
+    n_draws: int,
+    activation: int,
+    key: np.uint64,
+    span: Spans,
+    rows: Rows,
+    counter: Counter,
+    votes: Ints,
+) -> None:
     """Draw hidden votes for some rows of evidence.
 
     Of ``n_draws`` rows from the proposal one is kept with probability ∝ exp(F0 − F), by passing over them once: the
@@ -103,11 +119,11 @@ def draw_hidden(model, log_q, cast, scores, highest, n_draws, activation, key, s
             for i in range(d):
                 rows.codes[0, i] = -1
                 if cast[row, i]:
-                    mass = 0.0
+                    sum_own = 0.0
                     for k in range(K):
                         own[k] = likely[i, k] * scores[i, m, k]
-                        mass += own[k]
-                    rows.codes[0, i] = _pick(own, mass, counter)
+                        sum_own += own[k]
+                    rows.codes[0, i] = _pick(own, sum_own, counter)
             keep = draw == 0
             if n_draws > 1:
                 bare = _bare_free_energy(model, rows.codes[0], label, K)
