@@ -100,6 +100,17 @@ def pick_device(wish: str) -> torch.device:
     return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
 
 
+def upload(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """Return a tensor of the CPU on a device.
+
+    CUDA copies from pinned memory while it computes. Elsewhere the copy is waited for: only then may the memory it
+    comes from be used again.
+    """
+    if device.type == "cuda":
+        return tensor.pin_memory().to(device, non_blocking=True)
+    return tensor.to(device)
+
+
 def expected_device(wish: str) -> str:
     """Return the device that `pick_device` will most likely pick, without torch.
 

@@ -171,10 +171,14 @@ def draw(weights: Tensor, generator: Generator, n_draws: int = 1) -> Tensor:
 
     Inversion needs one random number for each draw, and no normalised weights.
     """
-    levels = weights.cumsum(-1)
     shape = (*weights.shape[:-1], n_draws)
-    point = torch.rand(shape, generator=generator, device=levels.device, dtype=levels.dtype) * levels[..., -1:]
-    return torch.searchsorted(levels, point, right=True).clamp_max_(weights.shape[-1] - 1)
+    return invert(weights, torch.rand(shape, generator=generator, device=weights.device, dtype=weights.dtype))
+
+
+def invert(weights: Tensor, uniform: Tensor) -> Tensor:
+    """Return the states (…, n) at which uniform numbers (…, n) fall in categoricals with ``weights (…, K)``."""
+    levels = weights.cumsum(-1)
+    return torch.searchsorted(levels, uniform * levels[..., -1:], right=True).clamp_max_(weights.shape[-1] - 1)
 
 
 def _choose(accept: Tensor, there: Evaluation, here: Evaluation) -> Evaluation:

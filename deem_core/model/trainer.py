@@ -16,7 +16,10 @@ import torch
 from torch import Tensor
 
 from deem_core.groups.latent_tree import GroupedModel
+from deem_core.model.activations import few_operations
 from deem_core.model.config import TrainConfig
+from deem_core.model.contrast import Contrast, contrast
+from deem_core.model.devices import upload
 from deem_core.model.energy import Model, free_and_expected_energy, free_energy, initialise, posterior
 from deem_core.model.group_start import initialise_from_groups
 from deem_core.model.records import Record, not_finite
@@ -166,16 +169,16 @@ class Trainer:
 
         Return the batch (R, B, d), the chains from it, and mean F of both (2, R).
         """
-        rows = torch.stack([batches.next() for batches in self.batches]).to(self.device)  # (R, B)
+        rows = upload(torch.stack([batches.next() for batches in self.batches]), self.device)  # (R, B)
         data = self.positives(rows)
-        chain = self._sample(data, rows)
-        size = data.shape[1]
-        both = free_energy(self.model, torch.cat([data, chain.codes], dim=1))
-        positive, negative = both[:, :size].mean(1), both[:, size:].mean(1)
-        gradients = torch.autograd.grad((positive - negative).sum(), self.model.parameters())
+        at = rows.unsqueeze(-1).expand(-1, -1, data.shape[2])
+        start = data if self.chains is None else self.chains.gather(1, at).to(torch.int64)
+        chain, energies, gradients = self._contrast(data, start)
+        if self.chains is not None:
+            self.chains.scatter_(1, at, chain.codes.to(self.chains.dtype))
         self._descend(gradients)
         self.update += 1
-        return data, chain, torch.stack([positive.detach(), negative.detach()])
+        return data, chain, energies
 
     def positives(self, rows: Tensor) -> Tensor:
         """Return the votes (R, B, d) whose energy an update lowers.
@@ -184,15 +187,19 @@ class Trainer:
         """
         return self.codes[rows].to(torch.int64)
 
-    def _sample(self, data: Tensor, rows: Tensor) -> Chain:
+    def _contrast(self, data: Tensor, start: Tensor) -> Contrast:
+        """Run chains and return them, mean energies and gradients."""
         config = self.config
-        at = rows.unsqueeze(-1).expand(-1, -1, data.shape[2])
-        start = data if self.chains is None else self.chains.gather(1, at).to(torch.int64)
         kind: Kind = config.sampler  # type: ignore[assignment]  # checked by TrainConfig
-        chain = sample(self.model, start, config.sampler_steps, self.generator, kind=kind, alpha=config.step_size)
-        if self.chains is not None:
-            self.chains.scatter_(1, at, chain.codes.to(self.chains.dtype))
-        return chain
+        steps, alpha = config.sampler_steps, _known(config.step_size)
+        if few_operations(self.device):
+            return contrast(self.model, data, start, steps, self.generator, kind=kind, alpha=alpha)
+        chain = sample(self.model, start, steps, self.generator, kind=kind, alpha=alpha)
+        size = data.shape[1]
+        both = free_energy(self.model, torch.cat([data, chain.codes], dim=1))
+        positive, negative = both[:, :size].mean(1), both[:, size:].mean(1)
+        gradients = torch.autograd.grad((positive - negative).sum(), self.model.parameters())
+        return Contrast(chain, torch.stack([positive.detach(), negative.detach()]), list(gradients))
 
     @torch.no_grad()
     def _descend(self, gradients: Sequence[Tensor]) -> None:
@@ -212,7 +219,7 @@ class Trainer:
                 step = step * self.masks[at]
             if self.velocity:
                 step = self.velocity[at].mul_(config.momentum).add_(step)
-            tensor.sub_(self.rates.view(-1, *[1] * (tensor.dim() - 1)) * step)
+            tensor.addcmul_(step, self.rates.view(-1, *[1] * (tensor.dim() - 1)), value=-1)
 
     # ------------------------------------------------------------------ looking at it
 

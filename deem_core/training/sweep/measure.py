@@ -92,11 +92,8 @@ class Measure:
         kind: Kind = config.sampler  # type: ignore[assignment]  # checked by TrainConfig
         chain = sample(model, self.codes, config.sampler_steps, generator, kind=kind, alpha=config.step_size)
         free, expected = free_and_expected_energy(model, torch.cat([self.codes, chain.codes], dim=1))
-        up, down, energy_up, energy_down = (
-            float(part.double().mean())
-            for both in (free[0], expected[0])
-            for part in (both[: self.n_rows], both[self.n_rows :])
-        )
+        energies = torch.cat([free, expected]).cpu().double()  # not there: Apple's GPU has no float64
+        up, down, energy_up, energy_down = energies.view(4, self.n_rows).mean(1).tolist()
         labels = posterior(model, self.codes)[0].argmax(-1).cpu().numpy()
         labels = class_map(labels, self.majority, self.n_classes)[labels]
         return Look(

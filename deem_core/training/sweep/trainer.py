@@ -80,15 +80,18 @@ class Stack:
         None if it was told to stop.
         """
         trainer = self._begun()
+        first = trainer.update
+        finite = torch.ones(len(self.members), dtype=torch.bool, device=trainer.device)
+        fine_updates = torch.zeros(len(self.members), dtype=torch.int32, device=trainer.device)
         while trainer.update < self.schedule[self.next]:
             if stopped():
                 return None
             _, _, energies = trainer.step()
-            self._abandon(torch.isfinite(energies).all(dim=0).tolist(), trainer)
-            if not self.members:
-                return []
+            finite &= torch.isfinite(energies).all(dim=0)  # looked at when it is measured: a GPU must not wait for it
+            fine_updates += finite
+        self._abandon([first + fine + 1 for fine in fine_updates.tolist()], trainer)
         measured = [(at, measure(self.model_of(at), self.config)) for at in self.members]
-        self._abandon([look.finite for _, look in measured], trainer)
+        self._abandon([trainer.update + look.finite for _, look in measured], trainer)
         self.next += 1
         return [(at, look) for at, look in measured if look.finite]
 
@@ -101,16 +104,18 @@ class Stack:
             raise RuntimeError("begin() comes first")
         return self.trainer
 
-    def _abandon(self, finite: Sequence[bool], trainer: SweepTrainer) -> None:
+    def _abandon(self, ends: Sequence[int], trainer: SweepTrainer) -> None:
         """Abandon candidates whose energy is no longer finite.
 
-        They would cost time and tell nothing.
+        They would cost time and tell nothing. ``ends`` are the updates at which each ceased to be finite; an update
+        that is still to come is none.
         """
-        if all(finite):
+        survivors = [r for r, end in enumerate(ends) if end > trainer.update]
+        if len(survivors) == len(ends):
             return
-        for at in (at for at, fine in zip(self.members, finite, strict=True) if not fine):
-            self.failures[at] = not_finite(trainer.update)
-        survivors = [r for r, fine in enumerate(finite) if fine]
+        for at, end in zip(self.members, ends, strict=True):
+            if end <= trainer.update:
+                self.failures[at] = not_finite(end)
         self.members = [self.members[r] for r in survivors]
         if survivors:
             trainer.keep(survivors)
