@@ -19,10 +19,33 @@ import torch
 from torch import Generator, Tensor
 
 from deem_core.model.activations import log_softmax
-from deem_core.model.config import step_size
+from deem_core.model.config import TrainConfig, step_size
 from deem_core.model.energy import Model, potential_and_gradient
 
 Kind = Literal["dmala", "dula", "gwg"]
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """How chains walk.
+
+    Attributes
+    ----------
+    kind : "dmala", "dula" or "gwg"
+    steps : int
+    alpha : float
+        Step size of the Langevin proposals.
+    """
+
+    kind: Kind
+    steps: int
+    alpha: float
+
+    @classmethod
+    def of(cls, config: TrainConfig, n_classes: int) -> Sampler:
+        """Return the sampler of a training's settings."""
+        kind: Kind = config.sampler  # type: ignore[assignment]  # checked by TrainConfig
+        return cls(kind, config.sampler_steps, config.step_size or step_size(n_classes))
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,11 @@ import torch
 from numpy.typing import NDArray
 
 from deem_core.control import Control, Saved
-from deem_core.model.config import Settings, TrainConfig
+from deem_core.model.backend import prepare, with_backend
+from deem_core.model.config import Settings, Shape, TrainConfig
 from deem_core.model.devices import pick_device
 from deem_core.model.energy import Model, stack
+from deem_core.model.kernel.compilation import available
 from deem_core.model.records import Record, has_settled
 from deem_core.model.trainer import Trainer, stack_size
 from deem_core.training.health import RestartHealth, hopeless, judge, survivors_suffice
@@ -151,10 +153,11 @@ def fit_restarts(
     """
     reduced = reduction.reduce(votes.without_truth())
     reduced = reduced.select_rows(reduced.votes_per_row > 0)
-    settings = start.settings(config, reduced)
     device = pick_device(config.device)
     control = control or Control()
-    size = _resumable_stack_size(f"{name}-stacks", stack_size(asked, device), control)
+    settings = with_backend(start.settings(config, reduced), Shape.of(reduced), device.type)
+    settings, size = _resumable(f"{name}-stacks", settings, asked, device, control)
+    prepare(settings.config.backend, control)
 
     def train(first: int) -> _Stack:
         own = seeds[first : min(first + size, (first // asked + 1) * asked)]
@@ -179,16 +182,25 @@ def fit_restarts(
     return Fit(part, settings, list(seeds[: len(health)]), health, history, asked)
 
 
-def _resumable_stack_size(key: str, size: int, control: Control) -> int:
-    """Return the checkpoints' stack size, or save this one.
+def _resumable(
+    key: str, settings: Settings, asked: int, device: torch.device, control: Control
+) -> tuple[Settings, int]:
+    """Return settings with the checkpoints' backend, and their stack size; or save these.
 
-    The size depends on the device, and checkpoints hold whole stacks: a run begun on a CPU goes on in the CPU's stacks.
+    Both depend on the device, and checkpoints hold whole stacks: a run begun on a CPU goes on in the CPU's stacks. Its
+    backend goes on too, where it can be had.
     """
+    backend = settings.config.backend
+    size = stack_size(asked, device, backend)
     saved = control.load(key)
-    if saved is not None:
-        return int(saved.notes["stack_size"])
-    control.save(key, Saved({}, {"stack_size": size}))
-    return size
+    if saved is None:
+        control.save(key, Saved({}, {"stack_size": size, "backend": backend}))
+        return settings, size
+    before = saved.notes.get("backend", "torch")
+    if before != backend and (before == "torch" or (device.type == "cpu" and available())):
+        reasons = {**settings.reasons, "backend": "as when this training began"}
+        settings = Settings(replace(settings.config, backend=before), reasons)
+    return settings, int(saved.notes["stack_size"])
 
 
 class _Stack:

@@ -20,9 +20,10 @@ from deem_core.errors import InputError
 from deem_core.methods.contract import Aggregate, fill_silent_rows, silence_notes
 from deem_core.methods.pools import mean_prob
 from deem_core.methods.soft_deem.inference import answers
-from deem_core.methods.soft_deem.proposal import draw_positives, seeded_generator
+from deem_core.methods.soft_deem.proposal import POSITIVE_DRAWS, draw_positives, seeded_generator
 from deem_core.methods.soft_deem.weighing import SoftRows, learner_weights
-from deem_core.model.config import Shape, TrainConfig, resolve
+from deem_core.model.backend import number_key, prepare, with_backend
+from deem_core.model.config import Settings, Shape, TrainConfig, resolve
 from deem_core.model.devices import pick_device
 from deem_core.model.energy import Model
 from deem_core.model.trainer import Trainer, stack_size
@@ -68,6 +69,7 @@ def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_C
     votes = votes_to_learn_from(votes)
     voted = votes.votes_per_row > 0
     config, weights = settings_for(votes), learner_weights(votes)
+    prepare(config.backend, control)
     seed = int(rng.integers(2**31 - 1))
     with training_pool(pick_device(config.device)) as pool:
         work = _Work(votes, weights, config, seed, pool=pool, control=control)
@@ -97,9 +99,11 @@ def settings_for(votes: Votes, restarts: int = 5) -> TrainConfig:
     The weight at the start, log(K − 1) + log 9, makes a hidden vote right with 90 %.
     """
     scale = math.log(votes.n_classes - 1) + math.log(ACCURACY / (1 - ACCURACY))
-    config = resolve(TrainConfig(start="majority", init_scale=scale, restarts=restarts), Shape.of(votes)).config
-    rate = float(config.learning_rate or 0)  # resolved: never None
-    return replace(config, updates=math.ceil(TRAINING_TIME / rate))
+    shape = Shape.of(votes)
+    settings = resolve(TrainConfig(start="majority", init_scale=scale, restarts=restarts), shape)
+    rate = float(settings.config.learning_rate or 0)  # resolved: never None
+    config = replace(settings.config, updates=math.ceil(TRAINING_TIME / rate))
+    return with_backend(Settings(config, settings.reasons), shape, pick_device(config.device).type).config
 
 
 # ---------------------------------------------------------------------- restarts
@@ -134,9 +138,13 @@ class EvidenceTrainer(Trainer):
 
     def positives(self, rows: Tensor) -> Tensor:
         """Draw hidden votes (R, B, d) for the rows (R, B), given their evidence."""
-        return draw_positives(
-            self.model, self.rows.evidence(rows), seeded_generator(self.device, self.seeds[0], self.update)
-        )
+        evidence = self.rows.evidence(rows)
+        if self.engine is None:
+            return draw_positives(self.model, evidence, seeded_generator(self.device, self.seeds[0], self.update))
+        log_q, cast, drawn = evidence.log_q.numpy(), evidence.cast.numpy(), POSITIVE_DRAWS if self.model.n_layers else 1
+        keys = [number_key(seed, self.update, 1) for seed in self.seeds]
+        each = [self.engine.draw_hidden(r, log_q[r], cast[r], drawn, key) for r, key in enumerate(keys)]
+        return torch.from_numpy(np.stack(each)).to(torch.int64)
 
 
 class _Work:
@@ -162,7 +170,7 @@ class _Work:
         config, rows = self.config, self._rows(self.voted[spread_rows(len(self.voted), TRAINED_ROWS)])
         codes = self.votes.codes[rows.where]
         seeds = np.random.SeedSequence(self.seed).generate_state(config.restarts).astype(np.int64).tolist()
-        size = stack_size(len(seeds), self.device)
+        size = stack_size(len(seeds), self.device, config.backend)
 
         def train(first: int) -> EvidenceTrainer:
             trainer = EvidenceTrainer(rows, codes, config, seeds[first : first + size], device=self.device)

@@ -234,10 +234,10 @@ def run_chains(
         F of data and of chains, E of both.
     ended : (B, d) int32
         Where chains end.
-    tally : (2, B) int32
-        Proposals accepted; votes that differ from the start.
+    tally : (3, B) int32
+        Proposals accepted; votes that differ from the start; most probable label of the data.
     """
-    d, _K = data.shape[1], model.weights.shape[1]
+    d, K = data.shape[1], model.weights.shape[1]
     B = len(data)
     for row in range(span[0], span[1]):
         counter[0] = mixed(key + np.uint64(row + 1) * GOLDEN)
@@ -246,6 +246,11 @@ def run_chains(
         chance = _look(model, rows, here, activation, kind, bonus)
         energies[0, row] = rows.free[here]
         energies[2, row] = rows.expected[here]
+        best = 0
+        for k in range(1, K):
+            if rows.label[here, k] > rows.label[here, best]:
+                best = k
+        tally[2, row] = best
         if len(notes.codes):
             _write(rows, here, notes, row)
         for i in range(d):

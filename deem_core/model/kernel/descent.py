@@ -46,7 +46,10 @@ def empty_notes(m: int, L: int, d: int, K: int) -> Notes:
 @compiled
 def _same(notes: Notes, row: int, other: int) -> bool:
     """Return whether two rows have the same votes; then their gradients cancel."""
-    return all(notes.codes[row, i] == notes.codes[other, i] for i in range(notes.codes.shape[1]))
+    for i in range(notes.codes.shape[1]):
+        if notes.codes[row, i] != notes.codes[other, i]:
+            return False
+    return True
 
 
 @compiled

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, wait
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from deem_core.model.config import TrainConfig, step_size
-from deem_core.model.energy import Model
+from deem_core.model.contrast import Contrast
+from deem_core.model.energy import Model, initialise
 from deem_core.model.kernel import chains, hidden_votes
 from deem_core.model.kernel.descent import add_gradient, empty_notes
 from deem_core.model.kernel.evaluation import SOFTMAX, SPARSEMAX, Parameters, empty_rows
+from deem_core.model.sampler import Chain, Sampler
 
 KINDS = {"dmala": chains.DMALA, "dula": chains.DULA, "gwg": chains.GWG}
 _ACTIVATIONS = {"sparsemax": SPARSEMAX, "softmax": SOFTMAX}
@@ -41,6 +42,8 @@ class Walk(NamedTuple):
         Where the chains ended.
     free, expected : (2, B)
         F, and E at the expected label, of data and of chains.
+    labels : (B,) int32
+        Most probable label of the data.
     acceptance, moved : float
         Share of proposals accepted, and of votes cast that differ from the start.
     """
@@ -48,22 +51,9 @@ class Walk(NamedTuple):
     codes: NDArray[np.int32]
     free: NDArray[np.float32]
     expected: NDArray[np.float32]
+    labels: NDArray[np.int32]
     acceptance: float
     moved: float
-
-
-@dataclass(frozen=True)
-class Sampler:
-    """How chains walk: kind, steps and step size."""
-
-    kind: str
-    steps: int
-    alpha: float
-
-    @classmethod
-    def of(cls, config: TrainConfig, n_classes: int) -> Sampler:
-        """Return the sampler of a training's settings."""
-        return cls(config.sampler, config.sampler_steps, config.step_size or step_size(n_classes))
 
 
 class Engine:
@@ -120,7 +110,7 @@ class Engine:
         """Run chains from ``start`` (B, d), and evaluate ``data`` (B, d)."""
         model, B = self.models[which], len(data)
         energies, ended = np.empty((4, B), np.float32), np.empty((B, self.d), np.int32)
-        tally = np.empty((2, B), np.int32)
+        tally = np.empty((3, B), np.int32)
         kind, bonus = KINDS[sampler.kind], np.float32(1 / sampler.alpha)
         noted = self._nothing if notes is None else notes
 
@@ -133,10 +123,10 @@ class Engine:
         self._share_rows(B, run)
         cast = max(int((start >= 0).sum()), 1)
         acceptance = tally[0].sum() / max(B * sampler.steps, 1)
-        return Walk(ended, energies[:2], energies[2:], float(acceptance), float(tally[1].sum() / cast))
+        return Walk(ended, energies[:2], energies[2:], tally[2], float(acceptance), float(tally[1].sum() / cast))
 
     def learn(
-        self, which: int, data: NDArray[np.int32], start: NDArray[np.int32], sampler: Sampler, key: int, rate: float
+        self, which: int, data: NDArray[np.int32], start: NDArray[np.int32], sampler: Sampler, key: int, *, rate: float
     ) -> Walk:
         """Make one update in place by plain gradient descent."""
         walk = self._noted_walk(which, data, start, sampler, key)
@@ -156,6 +146,39 @@ class Engine:
             part[:] = 0
         self._add(Parameters(*(part[0] for part in memory)), np.float32(-1 / len(data)), _NO_FIXED_STATE, False)
         return walk, _views(self.model, memory).parameters()
+
+    def contrast(
+        self, data: Tensor, start: Tensor, sampler: Sampler, keys: Sequence[int], rates: Sequence[float] | None = None
+    ) -> Contrast:
+        """Set chains from ``start (R, B, d)`` against ``data (R, B, d)``, as `deem_core.model.contrast` does.
+
+        With ``rates`` the models are updated in place, and there is no gradient left to descend.
+        """
+        rows, begin = int32(data), int32(start)
+        walks, gradients = [], []
+        for r, key in enumerate(keys):
+            if rates is None:
+                walk, own = self.gradients(r, rows[r], begin[r], sampler, key)
+                gradients.append(own)
+            else:
+                walk = self.learn(r, rows[r], begin[r], sampler, key, rate=rates[r])
+            walks.append(walk)
+        chain = Chain(
+            torch.from_numpy(np.stack([walk.codes for walk in walks])).to(torch.int64),
+            torch.tensor([walk.acceptance for walk in walks]),
+            torch.tensor([walk.moved for walk in walks]),
+        )
+        energies = torch.from_numpy(np.stack([walk.free.mean(axis=1) for walk in walks], axis=1))
+        return Contrast(chain, energies, [torch.cat(parts) for parts in zip(*gradients, strict=True)])
+
+    def expected_energies(self, codes: Tensor) -> Tensor:
+        """Return E at the expected label (R, B) of votes ``codes (R, B, d)``."""
+        return torch.from_numpy(np.stack([self.evaluate(r, own)[1] for r, own in enumerate(int32(codes))]))
+
+    def labels(self, codes: Tensor) -> Tensor:
+        """Return the most probable label (R, B) of votes ``codes (R, B, d)``."""
+        each = [self.evaluate(r, own)[2].argmax(axis=1) for r, own in enumerate(int32(codes))]
+        return torch.from_numpy(np.stack(each))
 
     def evaluate(
         self, which: int, codes: NDArray[np.int32]
@@ -234,9 +257,17 @@ def _finished(futures: Iterable[Any]) -> list[Any]:
     return made
 
 
-def update_key(*numbers: int) -> int:
-    """Return the key of random numbers for some numbers, such as seed and update."""
-    return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0])
+def warm_up() -> None:
+    """Load or compile all that a training needs."""
+    engine = Engine(initialise(3, 2, 1, [torch.Generator()]))
+    data = np.zeros((2, 3), np.int32)
+    engine.learn(0, data, data, Sampler("dmala", 1, 1.0), 0, rate=0.0)
+    engine.evaluate(0, data)
+
+
+def int32(codes: Tensor) -> NDArray[np.int32]:
+    """Return votes as the kernel takes them."""
+    return codes.to(torch.int32).contiguous().numpy()
 
 
 def _memory(R: int, L: int, N: int, K: int) -> tuple[NDArray[np.float32], ...]:

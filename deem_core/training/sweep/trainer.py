@@ -30,7 +30,11 @@ class SweepTrainer(Trainer):
         self.start = [tensor[at] for tensor in self.start]
         self.velocity = [tensor[at] for tensor in self.velocity]
         self.chains = None if self.chains is None else self.chains[at]
-        self.model = self.model.with_parameters([t.detach()[at].requires_grad_() for t in self.model.parameters()])
+        if self.engine is not None:
+            self.engine.keep(at)
+            self.model = self.engine.model
+        else:
+            self.model = self.model.with_parameters([t.detach()[at].requires_grad_() for t in self.model.parameters()])
 
 
 class Stack:
@@ -90,10 +94,16 @@ class Stack:
             finite &= torch.isfinite(energies).all(dim=0)  # looked at when it is measured: a GPU must not wait for it
             fine_updates += finite
         self._abandon([first + fine + 1 for fine in fine_updates.tolist()], trainer)
-        measured = [(at, measure(self.model_of(at), self.config)) for at in self.members]
+        measured = [(at, self._look(measure, at)) for at in self.members]
         self._abandon([trainer.update + look.finite for _, look in measured], trainer)
         self.next += 1
         return [(at, look) for at, look in measured if look.finite]
+
+    def _look(self, measure: Measure, candidate: int) -> Look:
+        engine = self._begun().engine
+        if engine is not None:
+            return measure.by_kernel(engine, self.members.index(candidate), self.config)
+        return measure(self.model_of(candidate), self.config)
 
     def model_of(self, candidate: int) -> Model:
         """Return the model (R = 1) of a living candidate as it is now."""

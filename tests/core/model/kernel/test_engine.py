@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 import torch
 
+from deem_core.model.backend import number_key
 from deem_core.model.energy import free_and_expected_energy, free_energy, posterior, stack
-from deem_core.model.kernel.engine import Engine, Sampler, update_key
-from deem_core.model.sampler import evaluate_at
+from deem_core.model.kernel.engine import Engine
+from deem_core.model.sampler import Sampler, evaluate_at
 from tests.oracles import (
     ALPHA,
     D,
@@ -122,7 +123,7 @@ def test_the_number_of_threads_does_not_change_a_bit(kind):
         with ThreadPoolExecutor(max(threads, 1)) as crew:
             engine = engine_of(random_model(1, seed=3), crew if threads else None)
             for update in range(3):
-                walk = engine.learn(0, data, data, sampler, update, 0.5)
+                walk = engine.learn(0, data, data, sampler, update, rate=0.5)
             results.append((walk.codes, *(tensor.numpy() for tensor in engine.model.parameters())))
     for other in results[1:]:
         for one, two in zip(results[0], other, strict=True):
@@ -135,7 +136,7 @@ def test_an_update_in_place_is_a_step_down_the_gradient_but_for_the_constants(n_
     engine = engine_of(model)
     _, gradients = engine.gradients(0, data, data, sampler, 9)
     before = [tensor.clone() for tensor in engine.model.parameters()]
-    engine.learn(0, data, data, sampler, 9, 0.4)
+    engine.learn(0, data, data, sampler, 9, rate=0.4)
     for old, new, gradient, free in zip(before, engine.model.parameters(), gradients, model.free_masks(), strict=True):
         torch.testing.assert_close(new, old - 0.4 * gradient * free.float(), atol=1e-6, rtol=1e-5)
     for layer, transposed in zip(engine.models[0].layers, engine.models[0].transposed, strict=True):
@@ -145,7 +146,7 @@ def test_an_update_in_place_is_a_step_down_the_gradient_but_for_the_constants(n_
 def test_wide_layers_keep_their_transposed_entry_by_entry(monkeypatch):
     monkeypatch.setattr("deem_core.model.kernel.engine.WIDE_UNITS", 1)
     engine, data = engine_of(random_model(2, seed=3)), mixed_rows()
-    engine.learn(0, data, data, Sampler("dmala", 5, ALPHA), 9, 0.4)
+    engine.learn(0, data, data, Sampler("dmala", 5, ALPHA), 9, rate=0.4)
     for layer, transposed in zip(engine.models[0].layers, engine.models[0].transposed, strict=True):
         np.testing.assert_allclose(transposed, layer.T, atol=1e-7)
 
@@ -154,7 +155,7 @@ def test_models_side_by_side_do_not_see_each_other():
     models, data, sampler = [random_model(1, seed=seed) for seed in (3, 4)], mixed_rows(), Sampler("dmala", 3, ALPHA)
     both, alone = engine_of(stack(models)), engine_of(models[1])
     for engine, which in ((both, 1), (alone, 0)):
-        engine.learn(which, data, data, sampler, 2, 0.5)
+        engine.learn(which, data, data, sampler, 2, rate=0.5)
     for one, two in zip(both.model.single(1).parameters(), alone.model.parameters(), strict=True):
         assert torch.equal(one, two)
     torch.testing.assert_close(both.model.single(0).weights, models[0].weights.float())
@@ -174,7 +175,7 @@ def test_numbers_that_are_not_finite_are_told_and_end_no_chain(value, n_layers):
 
 
 def test_keys_differ_with_every_number():
-    keys = {update_key(seed, update) for seed in range(20) for update in range(20)}
+    keys = {number_key(seed, update) for seed in range(20) for update in range(20)}
     assert len(keys) == 400
     data, sampler, engine = mixed_rows(), Sampler("dmala", 5, 1.0), engine_of(random_model(1))
     one, same, other = (engine.walk(0, data, sampler, key).codes for key in (1, 1, 2))
