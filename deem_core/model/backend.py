@@ -9,8 +9,6 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from deem_core.control import NO_CONTROL, Control
 from deem_core.errors import InputError
 from deem_core.model.config import GIVEN, Settings, Shape
@@ -32,6 +30,8 @@ SMALL_BATCH = 20_000
 
 DENSE_UNITS = 256
 """Units of a dense layer (softmax) from which on torch's products are quicker."""
+
+_ALL = 2**64 - 1
 
 BARE_CLASSES = 200
 """Classes from which on, without layers, torch's products are quicker."""
@@ -117,4 +117,10 @@ def make_engine(model: Model) -> Engine:
 
 def number_key(*numbers: int) -> int:
     """Return the key of the kernel's random numbers for some numbers, such as seed and update."""
-    return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0])
+    key = 0
+    for number in numbers:  # splitmix64's mixing, number by number
+        key = (key + number + 0x9E3779B97F4A7C15) & _ALL
+        key = ((key ^ (key >> 30)) * 0xBF58476D1CE4E5B9) & _ALL
+        key = ((key ^ (key >> 27)) * 0x94D049BB133111EB) & _ALL
+        key ^= key >> 31
+    return key

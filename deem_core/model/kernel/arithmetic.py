@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from deem_core.model.kernel.compilation import Counter, Number, compiled
+from deem_core.model.kernel.compilation import Counter, Number, inlined
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -20,7 +20,7 @@ _C2, _C1, _C0 = np.float32(4.1665795894e-2), np.float32(1.6666665459e-1), np.flo
 _HALF, _ONE = np.float32(0.5), np.float32(1.0)
 
 
-@compiled
+@inlined
 def exponential(x: Number) -> Number:
     """Return exp(x) in float32 to one part in 1e7, between exp(−87) and exp(88).
 
@@ -34,7 +34,7 @@ def exponential(x: Number) -> Number:
     return value * (np.int32((np.int32(whole) + np.int32(127)) << np.int32(23))).view(np.float32)
 
 
-@compiled
+@inlined
 def mixed(state: Any) -> Any:
     """Return the bits of a counter well mixed (splitmix64)."""
     state = (state ^ (state >> _30)) * _FIRST
@@ -42,7 +42,7 @@ def mixed(state: Any) -> Any:
     return state ^ (state >> _31)
 
 
-@compiled
+@inlined
 def uniform(counter: Counter) -> Number:
     """Return a number in [0, 1) from a one-element counter (1,), and count on."""
     counter[0] += GOLDEN

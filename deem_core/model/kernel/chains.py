@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from deem_core.model.kernel.arithmetic import GOLDEN, exponential, mixed, uniform
-from deem_core.model.kernel.compilation import Counter, Ints, Number, Reals, Spans, compiled
+from deem_core.model.kernel.compilation import Counter, Ints, Number, Reals, Spans, compiled, inlined
 from deem_core.model.kernel.descent import Notes
 from deem_core.model.kernel.evaluation import Parameters, Rows, differentiate, evaluate, first_logits, moved_logits
 
@@ -19,40 +19,61 @@ DMALA, DULA, GWG = 0, 1, 2
 
 _HALF, _ZERO = np.float32(0.5), np.float32(0)
 _MANY = 1e200
+_FAR = np.float32(30)  # half the differences of gradients up to which float32 holds all odds on one scale
 
 
-@compiled
+@inlined
 def _langevin_odds(rows: Rows, at: int, bonus: Number) -> Number:
     """Find the proposal q_i(k | x) ∝ exp(½ g_ik + [k = x_i]/α) of a row; return the chance that nothing changes."""
     d, K = rows.codes.shape[1], rows.label.shape[1]
-    stay, logs, product = 1.0, 0.0, 1.0
+    gradient, odds = rows.gradient[at].reshape(d * K), rows.odds[at].reshape(d * K)
+    lowest, highest = gradient[0], gradient[0]
+    for n in range(d * K):
+        lowest = min(lowest, gradient[n])
+        highest = max(highest, gradient[n])
+    shift = _HALF * highest
+    one_scale = _HALF * (highest - lowest) < _FAR and bonus < _FAR
+    if one_scale:  # one pass of vector instructions over all sites
+        for n in range(d * K):
+            odds[n] = exponential(_HALF * gradient[n] - shift)
+    extra = exponential(bonus)
+    stay, logs, product = np.float64(1), np.float64(0), np.float64(1)
     for i in range(d):
         here = rows.codes[at, i]
         if here < 0:
             continue
-        gradient, odds = rows.gradient[at, i], rows.odds[at, i]
-        highest = _HALF * gradient[here] + bonus
-        for k in range(K):
-            highest = max(highest, _HALF * gradient[k])
         total = _ZERO
+        own_shift = shift
+        if not one_scale:
+            own_shift = _site_odds(rows.gradient[at, i], rows.odds[at, i], here, bonus)
+        else:
+            rows.odds[at, i, here] *= extra
         for k in range(K):
-            odds[k] = exponential(_HALF * gradient[k] - highest)
-            total += odds[k]
-        total -= odds[here]
-        odds[here] = exponential(_HALF * gradient[here] + bonus - highest)
-        total += odds[here]
+            total += rows.odds[at, i, k]
         rows.totals[at, i] = total
-        stay *= odds[here] / total
+        stay *= rows.odds[at, i, here] / total
         product *= total
-        logs += highest
-        if product > _MANY:
+        logs += own_shift
+        if product > _MANY or product < 1 / _MANY:
             logs += np.log(product)
             product = 1.0
     rows.total[at] = logs + np.log(product)
     return stay
 
 
-@compiled
+@inlined
+def _site_odds(gradient: Reals, odds: Reals, here: int, bonus: Number) -> Number:
+    """Find one site's proposal, where sites are too far apart for one scale; return what was taken off the logs."""
+    highest = _HALF * gradient[here] + bonus
+    for k in range(len(gradient)):
+        highest = max(highest, _HALF * gradient[k])
+    for k in range(len(gradient)):
+        odds[k] = exponential(_HALF * gradient[k] - highest)
+    odds[here] = exponential(_HALF * gradient[here] + bonus - highest)
+    return highest
+
+
+@inlined
 def _flip_odds(rows: Rows, at: int) -> Number:
     """Find the flips q(i, k | x) ∝ exp(½ (g_ik − g_i,x_i)) of a row."""
     d, K = rows.codes.shape[1], rows.label.shape[1]
@@ -79,7 +100,7 @@ def _flip_odds(rows: Rows, at: int) -> Number:
     return whole
 
 
-@compiled
+@inlined
 def _other_state(odds: Reals, here: int, point: Number) -> int:
     """Return the state other than ``here`` that a point in its odds falls on."""
     last = -1
@@ -92,7 +113,7 @@ def _other_state(odds: Reals, here: int, point: Number) -> int:
     return last
 
 
-@compiled
+@inlined
 def _propose(rows: Rows, at: int, to: int, stay: Number, counter: Counter) -> bool:
     """Draw every vote anew into another row; return whether any changed.
 
@@ -124,7 +145,7 @@ def _propose(rows: Rows, at: int, to: int, stay: Number, counter: Counter) -> bo
     return changed
 
 
-@compiled
+@inlined
 def _flip(rows: Rows, at: int, to: int, whole: Number, counter: Counter) -> bool:
     """Draw one flip into another row; return whether there is a vote to flip."""
     d = rows.codes.shape[1]
@@ -144,7 +165,7 @@ def _flip(rows: Rows, at: int, to: int, whole: Number, counter: Counter) -> bool
     return True
 
 
-@compiled
+@inlined
 def _log_chance(rows: Rows, at: int, to: int, bonus: Number, kind: int) -> Number:
     """Return log q(to | at), both rows being evaluated."""
     d, total = rows.codes.shape[1], -rows.total[at]
@@ -162,7 +183,7 @@ def _log_chance(rows: Rows, at: int, to: int, bonus: Number, kind: int) -> Numbe
     return total
 
 
-@compiled
+@inlined
 def _look(model: Parameters, rows: Rows, at: int, activation: int, kind: int, bonus: Number) -> Number:
     """Evaluate a row and its proposal; return the chance to stay, or what flips sum to."""
     evaluate(model, rows, at, activation)
@@ -170,7 +191,7 @@ def _look(model: Parameters, rows: Rows, at: int, activation: int, kind: int, bo
     return _flip_odds(rows, at) if kind == GWG else _langevin_odds(rows, at, bonus)
 
 
-@compiled
+@inlined
 def _load(model: Parameters, rows: Rows, at: int, codes: Ints) -> None:
     """Put votes into a row."""
     for i in range(len(codes)):
@@ -179,7 +200,7 @@ def _load(model: Parameters, rows: Rows, at: int, codes: Ints) -> None:
         first_logits(model, rows, at)
 
 
-@compiled
+@inlined
 def _write(rows: Rows, at: int, notes: Notes, to: int) -> None:
     """Note what the gradient in the parameters needs of an evaluated row."""
     d, K, L = rows.codes.shape[1], rows.label.shape[1], rows.ends.shape[1]
@@ -251,16 +272,15 @@ def run_chains(
             if rows.label[here, k] > rows.label[here, best]:
                 best = k
         tally[2, row] = best
-        if len(notes.codes):
-            _write(rows, here, notes, row)
         for i in range(d):
             if start[row, i] != data[row, i]:
+                here = 1
                 _load(model, rows, here, start[row])
                 chance = _look(model, rows, here, activation, kind, bonus)
                 break
         accepted = 0
         for _ in range(steps):
-            there = 1 - here
+            there = 2 if here == 1 else 1  # the first row stays with the data
             if kind == GWG:
                 changed = _flip(rows, here, there, chance, counter)
             else:
@@ -279,16 +299,20 @@ def run_chains(
                 accepted += 1
                 here = there
                 chance = other
-        moved = 0
+        moved, apart = 0, 0
         for i in range(d):
             ended[row, i] = rows.codes[here, i]
             moved += rows.codes[here, i] != start[row, i]
+            apart += rows.codes[here, i] != data[row, i]
         tally[0, row] = accepted
         tally[1, row] = moved
         energies[1, row] = rows.free[here]
         energies[3, row] = rows.expected[here]
         if len(notes.codes):
-            _write(rows, here, notes, B + row)
+            notes.apart[row] = apart > 0
+            if apart:
+                _write(rows, 0, notes, row)
+                _write(rows, here, notes, B + row)
 
 
 @compiled

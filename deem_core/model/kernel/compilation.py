@@ -43,15 +43,26 @@ def available() -> bool:
 
 def compiled(function: Function) -> Function:
     """Compile a function on its first call, for fixed types, without the interpreter lock."""
+    return _compiled(function, forceinline=False)
+
+
+def inlined(function: Function) -> Function:
+    """Compile a function into those that call it.
+
+    Each array is handed over as its address, shape and strides; with a dozen of them a call costs as much as the work.
+    """
+    return _compiled(function, forceinline=True)
+
+
+def _compiled(function: Function, **options: Any) -> Function:
     numba: Any = import_module("numba")
     folder = cache_folder()
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(folder or "")
     try:
         # Without numba's counting of references, which would cost as much as the work: functions here take no memory.
-        made = numba.njit(cache=folder is not None, nogil=True, error_model="numpy", fastmath=FAST, _nrt=False)(
-            function
-        )
+        options |= {"nogil": True, "error_model": "numpy", "fastmath": FAST, "_nrt": False}
+        made = numba.njit(cache=folder is not None, **options)(function)
     finally:
         numba.config.CACHE_DIR = before  # other code of this process has its own
     return cast(Function, made)

@@ -13,15 +13,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deem_core.model.kernel.compilation import Number, Reals, Spans, compiled
+from deem_core.model.kernel.compilation import Number, Reals, Spans, compiled, inlined
 from deem_core.model.kernel.evaluation import Parameters
 
 _ZERO = np.float32(0)
 
 
 class Notes(NamedTuple):
-    """What the gradient needs of the rows of data and of chains; see `Rows`."""
+    """What the gradient needs of the rows of data and of chains.
 
+    Attributes
+    ----------
+    apart : (m / 2,) bool
+        Whether the chain ended elsewhere; otherwise both gradients cancel, and there is nothing else of the row.
+    codes, ends, states, values, pulled, label
+        See `Rows`.
+    """
+
+    apart: Any
     codes: Any
     ends: Any
     states: Any
@@ -34,6 +43,7 @@ def empty_notes(m: int, L: int, d: int, K: int) -> Notes:
     """Return notes of m rows, to be filled; memory is taken as they are."""
     N = d * K
     return Notes(
+        np.empty(m // 2, np.bool_),
         np.empty((m, d), np.int32),
         np.empty((m, L, d + 1), np.int32),
         np.empty((m, L, N), np.int32),
@@ -43,16 +53,7 @@ def empty_notes(m: int, L: int, d: int, K: int) -> Notes:
     )
 
 
-@compiled
-def _same(notes: Notes, row: int, other: int) -> bool:
-    """Return whether two rows have the same votes; then their gradients cancel."""
-    for i in range(notes.codes.shape[1]):
-        if notes.codes[row, i] != notes.codes[other, i]:
-            return False
-    return True
-
-
-@compiled
+@inlined
 def _add_top(target: Parameters, n: int, value: Number, label: Reals, fixed: int, K: int, state: int) -> None:
     """Add a unit's part of the gradient at the top, the iRBM's constants apart."""
     if state == fixed:
@@ -89,7 +90,7 @@ def add_gradient(target: Parameters, notes: Notes, learners: Spans, step: Number
     B = len(notes.codes) // 2
     first, last = learners[0], learners[1]
     for row in range(B):
-        if _same(notes, row, B + row):
+        if not notes.apart[row]:
             continue
         for side in range(2):
             at = row + side * B

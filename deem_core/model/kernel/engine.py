@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, wait
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,6 +83,8 @@ class Engine:
             for own, given in zip(self.model.parameters(), model.parameters(), strict=True):
                 own.copy_(given)
         self.refresh()
+        edges = [d * part // 4 for part in range(5)] if crew is not None and d >= 4 else [0, d]
+        self._learners = [np.array(pair) for pair in pairwise(edges)]
         self._notes = empty_notes(0, L, d, K)
         self._nothing = empty_notes(0, L, d, K)
 
@@ -117,7 +120,7 @@ class Engine:
         def run(span: NDArray[np.int64]) -> None:
             chains.run_chains(
                 model, data, start, sampler.steps, kind, self.activation, bonus, np.uint64(key), span,
-                self._rows(2), np.empty(1, np.uint64), noted, energies, ended, tally,
+                self._rows(3), np.empty(1, np.uint64), noted, energies, ended, tally,
             )  # fmt: skip
 
         self._share_rows(B, run)
@@ -227,10 +230,8 @@ class Engine:
         return empty_rows(m, self.memory[0].shape[1], self.d, self.K)
 
     def _add(self, target: Parameters, step: np.float32, fixed: int, wide: bool) -> None:
-        parts = min(self.d, 4) if self.crew is not None else 1
-        edges = np.linspace(0, self.d, parts + 1).astype(np.int64)
         self._share(
-            [edges[part : part + 2].copy() for part in range(parts)],
+            self._learners,
             lambda learners: add_gradient(target, self._notes, learners, step, fixed, wide),
         )
 

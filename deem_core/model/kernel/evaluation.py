@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deem_core.model.kernel.arithmetic import exponential
-from deem_core.model.kernel.compilation import Ints, Reals, compiled
+from deem_core.model.kernel.compilation import Ints, Number, Reals, inlined
 
 SPARSEMAX, SOFTMAX = 0, 1
 """Activations, as the kernel knows them."""
@@ -56,6 +56,8 @@ class Rows(NamedTuple):
         Where in the support each unit's states begin and end.
     states, values, pulled : (m, L, N) int32, float32, float32
         Units of each layer's support, their values, and the gradient of −F in their logits.
+    packed, factors : (m, N) int32, float32
+        Those of the first layer's support whose gradient is not zero.
     label : (m, K)
         p(h | v).
     gradient, odds : (m, d, K)
@@ -72,6 +74,8 @@ class Rows(NamedTuple):
     states: Any
     values: Any
     pulled: Any
+    packed: Any
+    factors: Any
     label: Any
     gradient: Any
     odds: Any
@@ -91,6 +95,8 @@ def empty_rows(m: int, L: int, d: int, K: int) -> Rows:
         np.empty((m, L, N), np.int32),
         np.empty((m, L, N), np.float32),
         np.empty((m, L, N), np.float32),
+        np.empty((m, N), np.int32),
+        np.empty((m, N), np.float32),
         np.empty((m, K), np.float32),
         np.empty((m, d, K), np.float32),
         np.empty((m, d, K), np.float32),
@@ -101,7 +107,47 @@ def empty_rows(m: int, L: int, d: int, K: int) -> Rows:
     )
 
 
-@compiled
+@inlined
+def _add_one(total: Reals, one: Reals, by: Number) -> None:
+    """Add a multiple of a row to a total."""
+    for n in range(len(total)):
+        total[n] += by * one[n]
+
+
+@inlined
+def _add_two(total: Reals, one: Reals, two: Reals, by: Number, also: Number) -> None:
+    """Add multiples of two rows to a total in one pass over it."""
+    for n in range(len(total)):
+        total[n] += by * one[n] + also * two[n]
+
+
+@inlined
+def _add_four(total: Reals, table: Any, states: Ints, factors: Reals) -> None:
+    """Add multiples of four rows of a table to a total in one pass over it."""
+    one, two, three, four = table[states[0]], table[states[1]], table[states[2]], table[states[3]]
+    a, b, c, d = factors[0], factors[1], factors[2], factors[3]
+    for n in range(len(total)):
+        total[n] += a * one[n] + b * two[n] + c * three[n] + d * four[n]
+
+
+@inlined
+def _add_rows(total: Reals, table: Any, states: Ints, factors: Reals, count: int) -> None:
+    """Add multiples of rows of a table to a total.
+
+    Four at a time; the lists of states and factors are packed, those with factor 0 having been left out.
+    """
+    at = 0
+    while at + 4 <= count:
+        _add_four(total, table, states[at:], factors[at:])
+        at += 4
+    if at + 2 <= count:
+        _add_two(total, table[states[at]], table[states[at + 1]], factors[at], factors[at + 1])
+        at += 2
+    if at < count:
+        _add_one(total, table[states[at]], factors[at])
+
+
+@inlined
 def first_logits(model: Parameters, rows: Rows, at: int) -> None:
     """Sum the first layer's logits of a row from its votes."""
     d, K = rows.codes.shape[1], rows.label.shape[1]
@@ -109,14 +155,18 @@ def first_logits(model: Parameters, rows: Rows, at: int) -> None:
     biases = model.layer_biases[0]
     for n in range(d * K):
         logits[n] = biases[n]
+    waiting, one = 0, 0
     for i in range(d):
         if rows.codes[at, i] >= 0:
-            own = model.layers[0, i * K + rows.codes[at, i]]
-            for n in range(d * K):
-                logits[n] += own[n]
+            row = i * K + rows.codes[at, i]
+            if waiting:
+                _add_two(logits, model.layers[0, one], model.layers[0, row], _ONE, _ONE)
+            waiting, one = 1 - waiting, row
+    if waiting:
+        _add_one(logits, model.layers[0, one], _ONE)
 
 
-@compiled
+@inlined
 def moved_logits(model: Parameters, rows: Rows, at: int, before: int) -> None:
     """Take over the first layer's logits of another row, but for the votes that differ."""
     d, K = rows.codes.shape[1], rows.label.shape[1]
@@ -125,13 +175,11 @@ def moved_logits(model: Parameters, rows: Rows, at: int, before: int) -> None:
         logits[n] = old[n]
     for i in range(d):
         if rows.codes[at, i] != rows.codes[before, i]:
-            here = model.layers[0, i * K + rows.codes[at, i]]
-            there = model.layers[0, i * K + rows.codes[before, i]]
-            for n in range(d * K):
-                logits[n] += here[n] - there[n]
+            here, there = i * K + rows.codes[at, i], i * K + rows.codes[before, i]
+            _add_two(logits, model.layers[0, here], model.layers[0, there], _ONE, -_ONE)
 
 
-@compiled
+@inlined
 def _sparsemax(logits: Reals, states: Ints, values: Reals, first: int, offset: int, K: int) -> int:
     """Write the support of a unit's sparsemax from position ``first`` on, and return its end.
 
@@ -142,21 +190,22 @@ def _sparsemax(logits: Reals, states: Ints, values: Reals, first: int, offset: i
         highest = max(highest, logits[k])
     threshold = highest - _ONE
     count, total = 0, _ZERO
-    for k in range(K):
-        if not logits[k] <= threshold:  # NaN is let in, so that it is seen
-            states[first + count] = offset + k
-            values[first + count] = logits[k] - highest
-            total += logits[k] - highest
-            count += 1
+    for k in range(K):  # states move up without a branch: which ones do is hard to foretell
+        states[first + count] = offset + k
+        values[first + count] = logits[k] - highest
+        inside = not logits[k] <= threshold  # NaN is let in, so that it is seen
+        total += logits[k] - highest if inside else _ZERO
+        count += inside
     while count > 1:
         level = (total - _ONE) / np.float32(count)
         kept, total = 0, _ZERO
         for j in range(first, first + count):
-            if values[j] > level:
-                states[first + kept] = states[j]
-                values[first + kept] = values[j]
-                total += values[j]
-                kept += 1
+            value = values[j]
+            states[first + kept] = states[j]
+            values[first + kept] = value
+            inside = value > level
+            total += value if inside else _ZERO
+            kept += inside
         if kept == count:
             break
         count = kept
@@ -170,7 +219,7 @@ def _sparsemax(logits: Reals, states: Ints, values: Reals, first: int, offset: i
     return first + count
 
 
-@compiled
+@inlined
 def _softmax(logits: Reals, states: Ints, values: Reals, first: int, offset: int, K: int) -> int:
     """Write all states of a unit's softmax, as `_sparsemax` does."""
     highest = logits[0]
@@ -187,7 +236,7 @@ def _softmax(logits: Reals, states: Ints, values: Reals, first: int, offset: int
     return first + K
 
 
-@compiled
+@inlined
 def _activate(rows: Rows, at: int, layer: int, activation: int) -> None:
     """Find the support of a layer from its logits."""
     d, K = rows.codes.shape[1], rows.label.shape[1]
@@ -203,7 +252,7 @@ def _activate(rows: Rows, at: int, layer: int, activation: int) -> None:
         rows.ends[at, layer, i + 1] = end
 
 
-@compiled
+@inlined
 def evaluate(model: Parameters, rows: Rows, at: int, activation: int) -> None:
     """Find the layers' supports, the label and both energies of a row.
 
@@ -229,10 +278,8 @@ def evaluate(model: Parameters, rows: Rows, at: int, activation: int) -> None:
                 logits = rows.logits[at, layer].reshape(N)
                 for n in range(N):
                     logits[n] = model.layer_biases[layer, n]
-                for j in range(rows.ends[at, layer - 1, d]):
-                    value, own = rows.values[at, layer - 1, j], model.layers[layer, rows.states[at, layer - 1, j]]
-                    for n in range(N):
-                        logits[n] += value * own[n]
+                below, values = rows.states[at, layer - 1], rows.values[at, layer - 1]
+                _add_rows(logits, model.layers[layer], below, values, rows.ends[at, layer - 1, d])
             _activate(rows, at, layer, activation)
         for j in range(rows.ends[at, L - 1, d]):
             n, value = rows.states[at, L - 1, j], rows.values[at, L - 1, j]
@@ -259,7 +306,7 @@ def evaluate(model: Parameters, rows: Rows, at: int, activation: int) -> None:
         rows.expected[at] = _NAN
 
 
-@compiled
+@inlined
 def _pull(rows: Rows, at: int, layer: int, activation: int) -> None:
     """Turn the gradient in a layer's values into that in its logits, on the support."""
     d = rows.codes.shape[1]
@@ -281,7 +328,7 @@ def _pull(rows: Rows, at: int, layer: int, activation: int) -> None:
                     pulled[j] = values[j] * (pulled[j] - mean)
 
 
-@compiled
+@inlined
 def differentiate(model: Parameters, rows: Rows, at: int, activation: int) -> None:
     """Find the gradient of −F in a row's votes, after `evaluate`."""
     d, K = rows.codes.shape[1], rows.label.shape[1]
@@ -317,9 +364,9 @@ def differentiate(model: Parameters, rows: Rows, at: int, activation: int) -> No
     for n in range(N):
         gradient[n] = _ZERO
     pulled, states = rows.pulled[at, 0], rows.states[at, 0]
+    packed, factors, count = rows.packed[at], rows.factors[at], 0
     for j in range(rows.ends[at, 0, d]):
-        value = pulled[j]
-        if value != _ZERO:
-            own = model.transposed[0, states[j]]
-            for n in range(N):
-                gradient[n] += value * own[n]
+        packed[count] = states[j]
+        factors[count] = pulled[j]
+        count += pulled[j] != _ZERO
+    _add_rows(gradient, model.transposed[0], packed, factors, count)

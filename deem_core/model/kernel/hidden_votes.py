@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deem_core.model.kernel.arithmetic import GOLDEN, mixed, uniform
-from deem_core.model.kernel.compilation import Counter, Flags, Ints, Number, Reals, Spans, compiled
+from deem_core.model.kernel.compilation import Counter, Flags, Ints, Number, Reals, Spans, compiled, inlined
 from deem_core.model.kernel.evaluation import Parameters, Rows, evaluate, first_logits
 
 _TINY = np.float32(np.finfo(np.float32).tiny)
@@ -22,7 +22,7 @@ def score_tables(model: Parameters, d: int, K: int) -> tuple[NDArray[np.float32]
     return np.ascontiguousarray(np.exp(scores - highest[:, None]).transpose(0, 2, 1)), highest
 
 
-@compiled
+@inlined
 def _pick(weights: Reals, total: Number, counter: Counter) -> int:
     """Return a position drawn in proportion to weights."""
     point, last = uniform(counter) * total, 0
@@ -35,7 +35,7 @@ def _pick(weights: Reals, total: Number, counter: Counter) -> int:
     return last
 
 
-@compiled
+@inlined
 def _bare_free_energy(model: Parameters, codes: Ints, label: Reals, K: int) -> Number:
     """Return F of a row without layers."""
     visible = 0.0
