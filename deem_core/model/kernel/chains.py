@@ -37,7 +37,8 @@ def _langevin_odds(rows: Rows, at: int, bonus: Number) -> Number:
         for n in range(d * K):
             odds[n] = exponential(_HALF * gradient[n] - shift)
     extra = exponential(bonus)
-    stay, logs, product = np.float64(1), np.float64(0), np.float64(1)
+    logs, product = 0.0, 1.0
+    stay: Number = 1.0
     for i in range(d):
         here = rows.codes[at, i]
         if here < 0:
@@ -55,7 +56,7 @@ def _langevin_odds(rows: Rows, at: int, bonus: Number) -> Number:
         product *= total
         logs += own_shift
         if product > _MANY or product < 1 / _MANY:
-            logs += np.log(product)
+            logs += float(np.log(product))
             product = 1.0
     rows.total[at] = logs + np.log(product)
     return stay
