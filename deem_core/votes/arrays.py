@@ -90,6 +90,11 @@ class Distinct:
     of_row: Integers
     counts: NDArray[np.int64]
 
+    @property
+    def weights(self) -> Floats:
+        """How often each row occurs to learn from, (u,): a row without votes counts for nothing."""
+        return np.where((self.codes != NO_VOTE).any(axis=1), self.counts, 0).astype(np.float64)
+
     def spread(self, values: NDArray[Any], axis: int = 0) -> NDArray[Any]:
         """Return values of the distinct rows as those of all rows.
 
