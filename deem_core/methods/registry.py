@@ -145,7 +145,8 @@ _ENTRIES = (
         function="deem_core.methods.ebcc:aggregate",
         stochastic=True,
         slow=True,
-        limit="Needs n·K·M + d·K²·M cells (M = 10 subtypes): refused above 100,000,000 cells, which take 2.4 GB.",
+        limit="Needs u·K·M + d·K²·M cells for u different rows (M = 10 subtypes): refused above 100,000,000 cells, "
+        "which take 2.4 GB.",
     ),
     Entry(
         name="gds",
