@@ -137,7 +137,7 @@ def _gradients(model: Model, scores: Tensor, both: Tensor, present: Tensor) -> t
     units = _outputs(model, both, present)
     potential, p = _top(model, scores, units[-1])
     sign = both.new_full((2 * size, 1), 1 / size)
-    sign[:size] = -1 / size
+    sign[:size].fill_(-1 / size)
     p = p * sign
     weights = torch.bmm(units[-1].mT, p)
     gradient = torch.bmm(p, scores.mT)

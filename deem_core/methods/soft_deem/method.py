@@ -22,6 +22,7 @@ from deem_core.methods.pools import mean_prob
 from deem_core.methods.soft_deem.inference import answers
 from deem_core.methods.soft_deem.proposal import draw_positives, seeded_generator
 from deem_core.methods.soft_deem.weighing import SoftRows, learner_weights
+from deem_core.model.activations import few_operations
 from deem_core.model.config import Shape, TrainConfig, resolve
 from deem_core.model.devices import pick_device
 from deem_core.model.energy import Model
@@ -42,6 +43,9 @@ TRAINING_TIME = 30.0
 
 TRAINED_ROWS = 1_000_000
 """Rows, evenly spread, that batches are drawn from; a run sees fewer."""
+
+RESIDENT_CELLS = 1 << 28
+"""(row, learner, class) cells of those rows that a GPU holds during training: 1 GB."""
 
 JUDGED_ROWS = 20_000
 """Rows, evenly spread, on which restarts are aligned with the mean probability and judged."""
@@ -159,7 +163,7 @@ class _Work:
 
     def train(self) -> tuple[list[Model], list[str | None]]:
         """Return the restarts, one model each, and why those failed that did."""
-        config, rows = self.config, self._rows(self.voted[spread_rows(len(self.voted), TRAINED_ROWS)])
+        config, rows = self.config, self._trained_rows()
         codes = self.votes.codes[rows.where]
         seeds = np.random.SeedSequence(self.seed).generate_state(config.restarts).astype(np.int64).tolist()
         size = stack_size(len(seeds), self.device)
@@ -199,6 +203,13 @@ class _Work:
             mean = np.mean([apply_map(own, mapping) for own, mapping in zip(each, maps, strict=True)], axis=0)
             posterior[rows] = mean / mean.sum(axis=1, keepdims=True)
         return posterior
+
+    def _trained_rows(self) -> SoftRows:
+        """Return the rows to train on; a GPU gets them once and for all."""
+        on_gpu, cells = few_operations(self.device), self.votes.n_learners * self.votes.n_classes
+        most = min(TRAINED_ROWS, max(RESIDENT_CELLS // cells, 1)) if on_gpu else TRAINED_ROWS
+        rows = self._rows(self.voted[spread_rows(len(self.voted), most)])
+        return rows.resident() if on_gpu else rows
 
     def _rows(self, where: NDArray[np.intp]) -> SoftRows:
         assert self.votes.soft is not None  # noqa: S101  # for mypy: `aggregate` refuses labels
