@@ -37,6 +37,7 @@ class Watch(TorchDispatchMode):
 
     def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
         given = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+        older = {tensor.untyped_storage()._cdata for tensor in given}
         result = operation(*args, **(kwargs or {}))
         made = [leaf for leaf in tree_leaves(result) if isinstance(leaf, torch.Tensor)]
         name = operation.overloadpacket.__name__
@@ -53,7 +54,8 @@ class Watch(TorchDispatchMode):
         self.uploads += "cpu" in before
         self.counts[name] += not operation.is_view
         for tensor in made:
-            self._track(tensor)
+            if tensor.untyped_storage()._cdata not in older:  # views, and what was changed in place
+                self._track(tensor)
         return result
 
     def _track(self, tensor):

@@ -26,6 +26,7 @@ from deem_core.model.activations import few_operations
 from deem_core.model.config import Shape, TrainConfig, resolve
 from deem_core.model.devices import pick_device
 from deem_core.model.energy import Model
+from deem_core.model.memory import Demand
 from deem_core.model.trainer import Trainer, stack_size
 from deem_core.training.health import RestartHealth, judge, survivors_suffice
 from deem_core.training.restarts import training_pool
@@ -46,6 +47,9 @@ TRAINED_ROWS = 1_000_000
 
 RESIDENT_CELLS = 1 << 28
 """(row, learner, class) cells of those rows that a GPU holds during training: 1 GB."""
+
+POSITIVE_CELLS = 40
+"""Tensors of a batch's size (R, B, d·K) that a GPU holds while positives are drawn."""
 
 JUDGED_ROWS = 20_000
 """Rows, evenly spread, on which restarts are aligned with the mean probability and judged."""
@@ -136,6 +140,10 @@ class EvidenceTrainer(Trainer):
         super().__init__(codes, rows.soft.shape[2], config, seeds, device=device)
         self.rows = rows
 
+    def _demand(self, codes: Integers, n_classes: int) -> Demand:
+        """Return what training asks of a GPU, beside the soft votes."""
+        return replace(super()._demand(codes, n_classes), positive_cells=POSITIVE_CELLS)
+
     def positives(self, rows: Tensor) -> Tensor:
         """Draw hidden votes (R, B, d) for the rows (R, B), given their evidence."""
         return draw_positives(
@@ -205,7 +213,7 @@ class _Work:
         return posterior
 
     def _trained_rows(self) -> SoftRows:
-        """Return the rows to train on; a GPU gets them once and for all."""
+        """Return the rows to train on; a GPU holds them."""
         on_gpu, cells = few_operations(self.device), self.votes.n_learners * self.votes.n_classes
         most = min(TRAINED_ROWS, max(RESIDENT_CELLS // cells, 1)) if on_gpu else TRAINED_ROWS
         rows = self._rows(self.voted[spread_rows(len(self.voted), most)])
