@@ -99,6 +99,7 @@ def pick_device(wish: str) -> torch.device:
     import torch  # noqa: PLC0415
 
     if wish != "auto":
+        expected_device(wish)  # refuses what is no name of a device
         device = torch.device(wish)
         missing = (device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count()) or (
             device.type == "mps" and not torch.backends.mps.is_available()

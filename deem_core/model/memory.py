@@ -70,7 +70,10 @@ class Demand:
 
     @property
     def bytes(self) -> int:
-        """An upper bound of what is held at once: 1 to 1.5 times of it."""
+        """Bound on what is held at once.
+
+        It is at most half as much again.
+        """
         units = self.n_learners * self.n_classes
         table = self.n_rows * self.n_learners * self.code_bytes * (1 + self.persistent * self.n_models)
         irbm = units * self.n_classes + units + self.n_classes

@@ -27,7 +27,7 @@ def torch_version() -> str:
 
 
 def issue(device: str, title: str) -> None:
-    """Write down that a device passed the check with the PyTorch that is here.
+    """Write down that a device passed with the present PyTorch.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def issue(device: str, title: str) -> None:
 
 
 def has_passed(device: str, title: str | None = None) -> bool:
-    """Return whether a device passed the check with the PyTorch that is here.
+    """Return whether a device has passed with the present PyTorch.
 
     Parameters
     ----------

@@ -55,7 +55,9 @@ JUDGED_ROWS = 20_000
 """Rows, evenly spread, on which restarts are aligned with the mean probability and judged."""
 
 
-def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:
+def aggregate(
+    votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL, device: str = "auto"
+) -> Aggregate:
     """Train DEEM on soft votes as evidence and fuse them.
 
     Restarts that lost a class are left out, the others' posteriors averaged; if half or fewer survive, the answer is
@@ -75,7 +77,7 @@ def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_C
         )
     votes = votes_to_learn_from(votes)
     voted = votes.votes_per_row > 0
-    config, weights = settings_for(votes), learner_weights(votes)
+    config, weights = replace(settings_for(votes), device=device), learner_weights(votes)
     seed = int(rng.integers(2**31 - 1))
     with training_pool(pick_device(config.device)) as pool:
         work = _Work(votes, weights, config, seed, pool=pool, control=control)
