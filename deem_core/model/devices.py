@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 NAME = re.compile(r"(cpu|mps|cuda)(?::(\d{1,2}))?")
 """Names of devices, such as cuda:1."""
 
+UNCHECKED = ", not checked yet"
+"""Said of an Apple GPU without a passport."""
+
 
 @dataclass(frozen=True)
 class Device:
@@ -75,7 +78,7 @@ def devices() -> list[Device]:
     apple = _apple_gpu()
     if has_passed("mps", apple.title):
         return [*gpus, apple, cpu()]
-    return [*gpus, cpu(), replace(apple, title=f"{apple.title}, not checked yet")]
+    return [*gpus, cpu(), replace(apple, title=f"{apple.title}{UNCHECKED}")]
 
 
 def _apple_gpu() -> Device:
