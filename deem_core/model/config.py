@@ -171,7 +171,7 @@ class TrainConfig:
     device: str = knob(
         "auto",
         "where to train: auto, cpu, cuda, cuda:1, mps",
-        "a GPU where there is one",
+        "a GPU where there is one; an Apple GPU once it has passed make gpu-check",
         choices=("auto", "cpu", "cuda", "mps"),
     )
     backend: str = knob(

@@ -137,7 +137,7 @@ def _gradients(model: Model, scores: Tensor, both: Tensor, present: Tensor) -> t
     units = _outputs(model, both, present)
     potential, p = _top(model, scores, units[-1])
     sign = both.new_full((2 * size, 1), 1 / size)
-    sign[:size] = -1 / size
+    sign[:size].fill_(-1 / size)
     p = p * sign
     weights = torch.bmm(units[-1].mT, p)
     gradient = torch.bmm(p, scores.mT)
@@ -196,7 +196,7 @@ def _run(law: _Law, votes: Tensor, moves: Tensor, tests: Tensor) -> tuple[Tensor
 
 
 def _evaluate(law: _Law, votes: Tensor) -> _Place:
-    """Return the model at votes; the proposal's own terms come with the last product."""
+    """Return potential and proposal at votes."""
     model, shape = law.model, (*law.present.shape[:3], law.model.n_classes)
     units = _outputs(model, votes, law.present)
     potential, gradient = _top(model, law.scores, units[-1])
@@ -245,7 +245,7 @@ def _contrast_form() -> Callable[..., Contrast]:
 
 @cache
 def _compiled() -> Callable[..., Contrast]:
-    """Return `contrast_of` compiled, which gives way to the plain one where compiling fails."""
+    """Return `contrast_of` compiled, or plain where compiling fails."""
     mode = "reduce-overhead" if torch.cuda.is_available() else None
     quick: list[Callable[..., Contrast]] = [torch.compile(contrast_of, dynamic=False, mode=mode)]
 

@@ -23,6 +23,7 @@ from deem_core.model.contrast import Contrast, contrast
 from deem_core.model.devices import upload
 from deem_core.model.energy import Model, free_and_expected_energy, free_energy, initialise, posterior
 from deem_core.model.group_start import initialise_from_groups
+from deem_core.model.memory import Demand, check_memory
 from deem_core.model.records import Record, not_finite
 from deem_core.model.sampler import Chain, Kind, Sampler, sample
 from deem_core.typing import Integers
@@ -104,6 +105,7 @@ class Trainer:
     ) -> None:
         self.engine: Engine | None = None
         self.config, self.seeds, self.device = config, list(seeds), device
+        check_memory(self._demand(codes, n_classes), device)
         self.codes = torch.tensor(codes, device=device)  # a copy: the votes themselves are read-only
         n_rows, n_learners = codes.shape
         generators = [torch.Generator(device).manual_seed(seed) for seed in seeds]
@@ -133,6 +135,22 @@ class Trainer:
         self.summed = 0
         self.failures: list[str | None] = [None] * len(self.seeds)
         self.watched = _evenly(self.codes, SHARE_ROWS)
+
+    def _demand(self, codes: Integers, n_classes: int) -> Demand:
+        """Return what this training asks of a GPU."""
+        config = self.config
+        return Demand(
+            n_rows=codes.shape[0],
+            n_learners=codes.shape[1],
+            n_classes=n_classes,
+            n_layers=_known(config.n_layers),
+            n_models=len(self.seeds),
+            batch_size=_known(config.batch_size),
+            sampler_steps=config.sampler_steps,
+            code_bytes=codes.dtype.itemsize,
+            persistent=config.chain_start == "persistent",
+            momentum=config.momentum > 0,
+        )
 
     # ------------------------------------------------------------------ the loop
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from deem_core.control import Control, Saved
 from deem_core.model.backend import prepare, with_backend
 from deem_core.model.config import Settings, Shape, TrainConfig
-from deem_core.model.devices import pick_device
+from deem_core.model.devices import pick_device, release
 from deem_core.model.energy import Model, stack
 from deem_core.model.kernel.compilation import available
 from deem_core.model.records import Record, has_settled
@@ -177,7 +177,7 @@ def fit_restarts(
     part = None
     if alive:
         survivors = model.with_parameters([tensor[alive] for tensor in model.parameters()])
-        part = Part(reduction, survivors, maps[alive])
+        part = Part(reduction, survivors.to("cpu"), maps[alive])  # a GPU is free for others after training
     history = [record for own in stacks for records in own.records for record in records]
     return Fit(part, settings, list(seeds[: len(health)]), health, history, asked)
 
@@ -270,7 +270,7 @@ def _judge(votes: Votes, model: Model, failures: Sequence[str | None]) -> tuple[
 def training_pool(device: torch.device) -> Iterator[Executor]:
     """Yield a pool of threads to train in.
 
-    One thread per core on a CPU, one in all on a GPU.
+    One thread per core on a CPU, one in all on a GPU, whose memory is given back at the end.
 
     Torch works outside the interpreter lock, and one thread per core, each with its own stack of restarts, beats
     several threads inside the small operations of one stack: so operations get one thread each meanwhile.
@@ -284,3 +284,4 @@ def training_pool(device: torch.device) -> Iterator[Executor]:
             yield pool
     finally:
         torch.set_num_threads(before)
+        release(device)

@@ -37,14 +37,15 @@ def _langevin_odds(rows: Rows, at: int, bonus: Number) -> Number:
         for n in range(d * K):
             odds[n] = exponential(_HALF * gradient[n] - shift)
     extra = exponential(bonus)
-    logs, product = 0.0, 1.0
     stay: Number = 1.0
+    logs: Number = 0.0
+    product: Number = 1.0
     for i in range(d):
         here = rows.codes[at, i]
         if here < 0:
             continue
         total = _ZERO
-        own_shift = shift
+        own_shift: Number = shift
         if not one_scale:
             own_shift = _site_odds(rows.gradient[at, i], rows.odds[at, i], here, bonus)
         else:
@@ -56,7 +57,7 @@ def _langevin_odds(rows: Rows, at: int, bonus: Number) -> Number:
         product *= total
         logs += own_shift
         if product > _MANY or product < 1 / _MANY:
-            logs += float(np.log(product))
+            logs += np.log(product)
             product = 1.0
     rows.total[at] = logs + np.log(product)
     return stay

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from deem_core.model.energy import Model
+from deem_core.model.memory import Demand
 from deem_core.model.records import not_finite
 from deem_core.model.trainer import Trainer
 from deem_core.training.sweep.candidates import Candidate
-from deem_core.training.sweep.measure import Look, Measure
+from deem_core.training.sweep.measure import MEASURED_ROWS, MOST_CELLS, Look, Measure
+from deem_core.typing import Integers
 from deem_core.votes import Votes
 
 
 class SweepTrainer(Trainer):
     """A trainer that can go on without some of its models."""
+
+    def _demand(self, codes: Integers, n_classes: int) -> Demand:
+        """Return what training and measuring ask of a GPU."""
+        cells = min(min(len(codes), MEASURED_ROWS[1]) * codes.shape[1] * n_classes, MOST_CELLS)
+        return replace(super()._demand(codes, n_classes), look_cells=cells)
 
     @torch.no_grad()
     def keep(self, positions: Sequence[int]) -> None:
