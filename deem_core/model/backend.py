@@ -25,6 +25,9 @@ STEP = "Compiling the training kernel (once on this machine, about half a minute
 SMALL_WORK = 10_000_000
 """Restarts × updates × cells of a batch up to which torch is done before the kernel is loaded."""
 
+TOO_SMALL = "so little work is done before a kernel is loaded"
+"""Why torch trains on a CPU that could have the kernel."""
+
 SMALL_BATCH = 20_000
 """Cells of a batch (rows × learners × classes) that torch takes as long for as for fewer."""
 
@@ -77,7 +80,7 @@ def _choice(settings: Settings, shape: Shape, device_type: str, trainings: int) 
     units = shape.n_learners * shape.n_classes
     cells = max(int(config.batch_size or 1) * units, SMALL_BATCH)
     if trainings * int(config.updates or 1) * cells < SMALL_WORK:
-        return "torch", "so little work is done before a kernel is loaded"
+        return "torch", TOO_SMALL
     if config.n_layers and config.activation == "softmax" and units > DENSE_UNITS:
         return "torch", f"softmax layers of {units:,} units are dense"
     if not config.n_layers and shape.n_classes >= BARE_CLASSES:
