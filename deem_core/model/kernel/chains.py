@@ -264,57 +264,55 @@ def run_chains(
     B = len(data)
     for row in range(span[0], span[1]):
         counter[0] = mixed(key + np.uint64(row + 1) * GOLDEN)
-        here = 0
-        _load(model, rows, here, data[row])
-        chance = _look(model, rows, here, activation, kind, bonus)
-        energies[0, row] = rows.free[here]
-        energies[2, row] = rows.expected[here]
-        best = 0
-        for k in range(1, K):
-            if rows.label[here, k] > rows.label[here, best]:
-                best = k
-        tally[2, row] = best
+        here, accepted = 0, 0
+        elsewhere = False
         for i in range(d):
-            if start[row, i] != data[row, i]:
-                here = 1
-                _load(model, rows, here, start[row])
-                chance = _look(model, rows, here, activation, kind, bonus)
-                break
-        accepted = 0
-        for _ in range(steps):
-            there = 2 if here == 1 else 1  # the first row stays with the data
-            if kind == GWG:
-                changed = _flip(rows, here, there, chance, counter)
+            elsewhere |= start[row, i] != data[row, i]
+        chance: Number = 0.0
+        for step in range(-2, steps):  # first the data, then where the chain begins, if that is elsewhere
+            there = step + 2 if step < 0 else 2 if here == 1 else 1  # the first row stays with the data
+            if step < 0:
+                if step == -1 and not elsewhere:
+                    continue
+                _load(model, rows, there, data[row] if step == -2 else start[row])
             else:
-                changed = _propose(rows, here, there, chance, counter)
-            if not changed:
-                accepted += 1
-                continue
-            if model.layers.shape[0]:
-                moved_logits(model, rows, there, here)
+                if kind == GWG:
+                    changed = _flip(rows, here, there, chance, counter)
+                else:
+                    changed = _propose(rows, here, there, chance, counter)
+                if not changed:
+                    accepted += 1
+                    continue
+                if model.layers.shape[0]:
+                    moved_logits(model, rows, there, here)
             other = _look(model, rows, there, activation, kind, bonus)
             ratio = 0.0
-            if kind != DULA:
+            if step >= 0 and kind != DULA:
                 ratio = np.float64(rows.free[here]) - np.float64(rows.free[there])
                 ratio += _log_chance(rows, there, here, bonus, kind) - _log_chance(rows, here, there, bonus, kind)
-            if kind == DULA or ratio >= 0 or uniform(counter) < np.exp(ratio):
-                accepted += 1
+            if step < 0 or kind == DULA or ratio >= 0 or uniform(counter) < np.exp(ratio):
+                accepted += step >= 0
                 here = there
                 chance = other
-        moved, apart = 0, 0
+        moved, apart, best = 0, 0, 0
         for i in range(d):
             ended[row, i] = rows.codes[here, i]
             moved += rows.codes[here, i] != start[row, i]
             apart += rows.codes[here, i] != data[row, i]
+        for k in range(1, K):
+            if rows.label[0, k] > rows.label[0, best]:
+                best = k
         tally[0, row] = accepted
         tally[1, row] = moved
-        energies[1, row] = rows.free[here]
-        energies[3, row] = rows.expected[here]
+        tally[2, row] = best
+        for side in range(2):
+            at = here if side else 0
+            energies[side, row] = rows.free[at]
+            energies[side + 2, row] = rows.expected[at]
+            if apart and len(notes.codes):
+                _write(rows, at, notes, row + side * B)
         if len(notes.codes):
             notes.apart[row] = apart > 0
-            if apart:
-                _write(rows, 0, notes, row)
-                _write(rows, here, notes, B + row)
 
 
 @compiled

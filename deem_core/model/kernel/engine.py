@@ -93,6 +93,8 @@ class Engine:
         for own in self.models:
             for layer, transposed in zip(own.layers, own.transposed, strict=True):
                 transposed[:] = layer.T
+            if not len(own.layers):
+                own.weights_by_label[:] = own.weights.T
 
     # ------------------------------------------------------------------ chains and updates
 
@@ -137,6 +139,8 @@ class Engine:
         self._add(target, np.float32(rate / len(data)), self.fixed, wide)
         for layer in range(wide, len(target.layers)):
             target.transposed[layer] = target.layers[layer].T
+        if not len(target.layers):
+            target.weights_by_label[:] = target.weights.T
         return walk
 
     def gradients(
@@ -273,7 +277,7 @@ def int32(codes: Tensor) -> NDArray[np.int32]:
 
 def _memory(R: int, L: int, N: int, K: int) -> tuple[NDArray[np.float32], ...]:
     """Return room for the parameters of R models, in the order of `Parameters`."""
-    shapes = ((R, L, N, N), (R, L, N, N), (R, L, N), (R, N, K), (R, N), (R, K))
+    shapes = ((R, L, N, N), (R, L, N, N), (R, L, N), (R, N, K), (R, K, N), (R, N), (R, K))
     return tuple(np.empty(shape, np.float32) for shape in shapes)
 
 
@@ -281,7 +285,7 @@ def _views(model: Model, memory: Sequence[NDArray[np.float32]]) -> Model:
     """Return a model like another whose tensors lie in the kernel's memory."""
     layers, _, biases, *top = (torch.from_numpy(part) for part in memory)
     L = layers.shape[1]
-    weights, visible_bias, hidden_bias = top
+    weights, _, visible_bias, hidden_bias = top
     return model.with_parameters(
         [weights, visible_bias, hidden_bias, *(layers[:, at] for at in range(L)), *(biases[:, at] for at in range(L))]
     )

@@ -32,6 +32,8 @@ class Parameters(NamedTuple):
         The same with rows and columns exchanged.
     layer_biases : (L, N)
     weights : (N, K)
+    weights_by_label : (K, N)
+        The same with rows and columns exchanged; looked at without layers only.
     visible_bias : (N,)
     hidden_bias : (K,)
     """
@@ -40,6 +42,7 @@ class Parameters(NamedTuple):
     transposed: Any
     layer_biases: Any
     weights: Any
+    weights_by_label: Any
     visible_bias: Any
     hidden_bias: Any
 
@@ -122,9 +125,9 @@ def _add_two(total: Reals, one: Reals, two: Reals, by: Number, also: Number) -> 
 
 
 @inlined
-def _add_four(total: Reals, table: Any, states: Ints, factors: Reals) -> None:
-    """Add multiples of four rows of a table to a total in one pass over it."""
-    one, two, three, four = table[states[0]], table[states[1]], table[states[2]], table[states[3]]
+def _add_four(total: Reals, table: Any, factors: Reals) -> None:
+    """Add multiples of the first four rows of a table to a total in one pass over it."""
+    one, two, three, four = table[0], table[1], table[2], table[3]
     a, b, c, d = factors[0], factors[1], factors[2], factors[3]
     for n in range(len(total)):
         total[n] += a * one[n] + b * two[n] + c * three[n] + d * four[n]
@@ -138,7 +141,10 @@ def _add_rows(total: Reals, table: Any, states: Ints, factors: Reals, count: int
     """
     at = 0
     while at + 4 <= count:
-        _add_four(total, table, states[at:], factors[at:])
+        one, two, three, four = table[states[at]], table[states[at + 1]], table[states[at + 2]], table[states[at + 3]]
+        a, b, c, d = factors[at], factors[at + 1], factors[at + 2], factors[at + 3]
+        for n in range(len(total)):
+            total[n] += a * one[n] + b * two[n] + c * three[n] + d * four[n]
         at += 4
     if at + 2 <= count:
         _add_two(total, table[states[at]], table[states[at + 1]], factors[at], factors[at + 1])
@@ -336,10 +342,14 @@ def differentiate(model: Parameters, rows: Rows, at: int, activation: int) -> No
     gradient, label = rows.gradient[at].reshape(N), rows.label[at]
     if L == 0:
         for n in range(N):
-            own, total = model.weights[n], model.visible_bias[n]
-            for k in range(K):
-                total += own[k] * label[k]
-            gradient[n] = total
+            gradient[n] = model.visible_bias[n]
+        k = 0
+        while k + 4 <= K:
+            _add_four(gradient, model.weights_by_label[k:], label[k:])
+            k += 4
+        while k < K:
+            _add_one(gradient, model.weights_by_label[k], label[k])
+            k += 1
         return
     pulled, states = rows.pulled[at, L - 1], rows.states[at, L - 1]
     for i in range(d):
