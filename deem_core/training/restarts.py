@@ -8,7 +8,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -159,24 +159,25 @@ def fit_restarts(
     settings, size = _resumable(f"{name}-stacks", settings, asked, device, control)
     prepare(settings.config.backend, control)
 
-    def train(first: int) -> _Stack:
+    def train(first: int) -> _Trained:
         own = seeds[first : min(first + size, (first // asked + 1) * asked)]
         trainer = Trainer(reduced.codes, reduced.n_classes, settings.config, own, device=device, tree=start.tree)
-        stacked = _Stack(trainer, first, f"{name}-{first}", control)
-        stacked.train(report)
-        return stacked
+        return _Stack(trainer, first, f"{name}-{first}", control).train(report)
 
-    stacks: list[_Stack] = []
+    stacks: list[_Trained] = []
     for begin in range(0, len(seeds), asked):
         stacks += pool.map(train, range(begin, begin + asked, size))
-        model = stack([own.trainer.finished() for own in stacks])
-        health, maps = _judge(reduced, model, [failure for own in stacks for failure in own.trainer.failures])
+        model = stack([own.model for own in stacks])
+        health, maps = _judge(reduced, model, [failure for own in stacks for failure in own.failures])
         alive = [r for r, verdict in enumerate(health) if verdict.kept]
         if survivors_suffice(len(alive), asked) or hopeless(len(alive), len(health)):
             break
+    history = [record for own in stacks for records in own.records for record in records]
+    stacks.clear()  # their models were copied
     part = None
     if alive:
-        survivors = model.with_parameters([tensor[alive] for tensor in model.parameters()])
+        whole = len(alive) == model.n_models
+        survivors = model if whole else model.with_parameters([tensor[alive] for tensor in model.parameters()])
         part = Part(reduction, survivors.to("cpu"), maps[alive])  # a GPU is free for others after training
     history = [record for own in stacks for records in own.records for record in records]
     return Fit(part, settings, list(seeds[: len(health)]), health, history, asked)
@@ -203,6 +204,14 @@ def _resumable(
     return settings, int(saved.notes["stack_size"])
 
 
+class _Trained(NamedTuple):
+    """What is kept of a stack once it is trained; the trainer's memory is for the next one."""
+
+    model: Model
+    failures: list[str | None]
+    records: list[list[Record]]
+
+
 class _Stack:
     """Restarts side by side, with their checkpoint under a key."""
 
@@ -210,7 +219,7 @@ class _Stack:
         self.trainer, self.first, self.key, self.control = trainer, first, key, control
         self.records: list[list[Record]] = [[] for _ in trainer.seeds]
 
-    def train(self, report: Callable[[Record, float, bool], None]) -> None:
+    def train(self, report: Callable[[Record, float, bool], None]) -> _Trained:
         """Train from the last checkpoint and report every record."""
         self._load()
         for own in self.records:
@@ -224,6 +233,7 @@ class _Stack:
                 if self._enough():
                     break
         self._save()
+        return _Trained(self.trainer.finished(), self.trainer.failures, self.records)
 
     def _share(self, record: Record) -> float:
         return record.update / self.trainer.n_updates
