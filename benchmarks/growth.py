@@ -73,9 +73,9 @@ def growth(rows: Rows, columns: Sequence[str], unit: str) -> go.Figure:
             if panel.log and (line := _proportional(rows, panel, column)):
                 dots = go.Scatter(x=line[0], y=line[1], mode="lines", line={"color": colour, "dash": "dot", "width": 1})
                 figure.add_trace(dots.update(name=f"{column}, if proportional", showlegend=at == 2), 1, at)
-        kind = "log" if panel.log else "linear"
-        figure.update_xaxes(title=panel.title, type=kind, dtick=1, row=1, col=at)
-        figure.update_yaxes(type=kind, rangemode="tozero", row=1, col=at)
+        scale = {"type": "log", "dtick": "D2"} if panel.log else {"type": "linear", "rangemode": "tozero"}
+        figure.update_xaxes(title=panel.title, row=1, col=at, **(scale if panel.log else {"dtick": 1}))
+        figure.update_yaxes(row=1, col=at, **scale)
     figure.update_yaxes(title=unit, row=1, col=1)
     return figure.update_layout(
         height=420, margin={"t": 30}, template="plotly_white", legend={"orientation": "h", "y": -0.25}

@@ -72,9 +72,13 @@ def iterate(step: Callable[[int], bool], *, max_iterations: int, control: Contro
     return Iterations(done, converged, cut)
 
 
+ROUNDING = 1e-15
+"""Changes of a mean log-likelihood that are no more than rounding: a model that explains every vote has one near 0."""
+
+
 def likelihood_settled(before: float, now: float, tolerance: float) -> bool:
-    """Return whether a log-likelihood changed by at most this share."""
-    return abs(now - before) <= tolerance * abs(before)
+    """Return whether a mean log-likelihood changed by at most this share."""
+    return abs(now - before) <= max(tolerance * abs(before), ROUNDING)
 
 
 def aggregate(

@@ -46,7 +46,7 @@ def pair_information(codes: Integers) -> PairInformation:
     Equal rows are counted once.
     """
     rows = distinct_rows(codes)
-    return counted_information(rows.codes, rows.weights)
+    return counted_information(rows.codes, rows.counts.astype(np.float64))
 
 
 def counted_information(codes: Integers, counts: Floats) -> PairInformation:

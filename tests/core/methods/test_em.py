@@ -54,3 +54,10 @@ def test_a_cut_takes_the_place_of_the_note_and_silent_rows_come_last():
     assert made.pi is not None
     made = em.aggregate(votes, posterior, em.Iterations(2000, False, True), note="Done.")
     assert made.notes == ("Cut by the time limit after 2,000 iterations: these are the labels it stood at.", silent)
+
+
+def test_rounding_of_a_likelihood_near_zero_is_no_change():
+    """Votes that the model explains without rest: relative changes of what is left never end."""
+    assert em.likelihood_settled(-1.51514597e-11, -1.51513989e-11, 1e-9)
+    assert not em.likelihood_settled(-2.4e-11, -1.5e-11, 1e-9)
+    assert not em.likelihood_settled(-1.0, -1.0 + 1e-8, 1e-9)
