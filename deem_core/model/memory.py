@@ -114,5 +114,5 @@ def check_memory(demand: Demand, device: torch.device) -> None:
     fits = "no batch fits: train on cpu" if batch is None else f"batch {batch} fits"
     raise InputError(
         f"Training needs {size(demand.bytes)}, and {size(room)} are free on {device}: {fits}"
-        + (", or fewer restarts." if demand.n_models > 1 else ".")
+        + (", or fewer restarts or rates." if demand.n_models > 1 else ".")
     )

@@ -186,8 +186,8 @@ class Trainer:
             self.sums += energies
             self.summed += 1
             if self.update == 1 or self.update % self.every == 0 or self.update == self.n_updates:
+                means = (self.sums / self.summed).cpu()  # a GPU has done all updates by now
                 self.seconds = time.perf_counter() - begun
-                means = self.sums / self.summed
                 self.sums, self.summed = torch.zeros_like(self.sums), 0
                 yield self._records(means[0], means[1], data, chain)
 

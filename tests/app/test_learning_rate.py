@@ -4,6 +4,7 @@ import pytest
 
 from deem_core import simulation, sweep
 from deem_core.files.atomic import write_json
+from deem_core.runs import Workspace
 from studio import background, state
 from studio.rates import sweeps
 from tests.app.conftest import expect_calm, words
@@ -59,6 +60,15 @@ def test_without_data_the_page_leads_to_it(app):
     app.switch_page("pages/learning_rate.py").run()
     expect_calm(app)
     assert "No data yet" in words(app)
+
+
+def test_a_sweep_starts_on_the_chosen_device(app, open_page, monkeypatch):
+    started = []
+    monkeypatch.setattr(Workspace, "start", lambda self, run: started.append(run.config))
+    open_page()
+    next(each for each in app.selectbox if each.label == "Device").set_value("cpu").run()
+    next(each for each in app.button if each.label == "Start the sweep").click().run()
+    assert [config["device"] for config in started] == ["cpu"]
 
 
 def test_the_grid_is_written_out_and_a_wrong_order_is_said_calmly(app, open_page):

@@ -77,11 +77,12 @@ def calibrate(
         look = (time.perf_counter() - begun) / len(members)
         trainer = stack.trainer
         assert trainer is not None  # noqa: S101
-        trainer.step()  # the first is slower than those that follow
+        trainer.step()[2].tolist()  # the first is slower than those that follow
         begun, updates = time.perf_counter(), 0
         while updates < 2 or time.perf_counter() - begun < CALIBRATION_SECONDS:
-            trainer.step()
+            _, _, energies = trainer.step()
             updates += 1
+        energies.tolist()  # until then a GPU has only been told what to do
         return (time.perf_counter() - begun) / updates, look
 
     update, look = {}, {}

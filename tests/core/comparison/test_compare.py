@@ -1,6 +1,7 @@
 """Comparing methods: scores, budgets, what cannot run, and the sentence at the end."""
 
 import importlib
+import inspect
 import itertools
 import json
 import time
@@ -18,9 +19,10 @@ from deem_core.comparison.result import Dependence
 from deem_core.comparison.scoring import evaluate
 from deem_core.comparison.verdict import APART, FEW_ROWS, TOGETHER
 from deem_core.control import Control, Stopped, StopWhen
+from deem_core.estimators import as_methods
 from deem_core.estimators.irbm import IRBM
 from deem_core.groups.panel import panel_health
-from deem_core.methods import Aggregate, registry
+from deem_core.methods import Aggregate, majority, registry
 from deem_core.votes import statistics
 from deem_core.votes.describe import describe
 from deem_core.votes.majority import fair_hits
@@ -117,6 +119,24 @@ def test_what_each_method_made_is_handed_over_once_with_its_probabilities(drawn)
 def test_what_makes_no_sense_is_refused(drawn, asked, sentence):
     with pytest.raises(InputError, match=sentence):
         compare(drawn.votes, **{"methods": "mv", **asked})
+
+
+def test_the_device_is_told_to_those_who_train_there(drawn, monkeypatch):
+    told = []
+
+    def fake(votes, rng, *, control=None, device="auto"):
+        told.append(device)
+        return majority.aggregate(votes, rng)
+
+    monkeypatch.setattr(as_methods, "deem", fake)
+    made = compare(drawn.votes, ["mv", "deem"], seeds=1, device="cpu")
+    assert [method.ran for method in made.methods] == [True, True]
+    assert told == ["cpu"]
+
+
+def test_every_method_for_gpus_takes_a_device():
+    for item in registry.METHODS.values():
+        assert ("device" in inspect.signature(item.load()).parameters) == item.on_gpu
 
 
 def test_arrays_are_votes_too():

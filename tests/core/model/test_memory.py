@@ -73,7 +73,7 @@ def test_what_does_not_fit_is_refused_with_the_batch_that_does(monkeypatch):
     with pytest.raises(InputError) as refused:
         check_memory(demand, GPU)
     said = re.fullmatch(
-        r"Training needs 1\.\d GB, and 400 MB are free on cuda:0: batch (\d+) fits, or fewer restarts\.",
+        r"Training needs 1\.\d GB, and 400 MB are free on cuda:0: batch (\d+) fits, or fewer restarts or rates\.",
         str(refused.value),
     )
     batch = int(said[1])

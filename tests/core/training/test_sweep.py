@@ -13,6 +13,7 @@ from deem_core.control import Control
 from deem_core.errors import InputError
 from deem_core.model.config import Shape, TrainConfig
 from deem_core.model.energy import initialise
+from deem_core.model.records import not_finite
 from deem_core.training.sweep import Sweep, Sweeper, default_rates, sweep
 from deem_core.training.sweep.depth import dependence
 from deem_core.training.sweep.trainer import Stack, SweepTrainer
@@ -188,9 +189,28 @@ def test_a_rate_that_is_no_longer_finite_is_abandoned_and_costs_nothing_more(vot
     assert sizes[0] == 3
     assert sizes[-1] == 2
     assert result.verdicts[2].kind == "not finite"
+    assert "at update 11" in result.verdicts[2].reason
     assert np.isnan(result.difference[2, -1])
     assert np.isfinite(result.difference[:2]).all()
     assert result.complete
+
+
+def test_the_update_at_which_a_candidate_broke_is_known_though_it_is_looked_at_later(votes, monkeypatch):
+    step = SweepTrainer.step
+
+    def breaking(trainer):
+        if trainer.update == 7:
+            with torch.no_grad():
+                trainer.model.weights[trainer.rates == 2.0] = math.nan
+        return step(trainer)
+
+    monkeypatch.setattr(SweepTrainer, "step", breaking)
+    sweeper = Sweeper(votes, RATES, config=TrainConfig(**TINY))
+    stack = Stack(range(3), sweeper.candidates, np.array([20]))
+    stack.begin(sweeper.votes, torch.tensor(sweeper.votes.codes), 0)
+    looks = stack.advance(sweeper.measure, lambda: False)
+    assert [at for at, _ in looks] == [0, 1]
+    assert stack.failures == {2: not_finite(8)}
 
 
 def test_near_copies_are_swept_as_training_would_see_them():
