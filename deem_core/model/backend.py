@@ -88,17 +88,32 @@ def _choice(settings: Settings, shape: Shape, device_type: str, trainings: int) 
     return "numba", "a compiled kernel is several times as fast on a CPU"
 
 
-def prepare(backend: str, control: Control = NO_CONTROL) -> None:
-    """Load the kernel if it is asked for, and say so where it must be compiled first."""
-    if backend != "numba":
-        return
+def prepare(settings: Settings, control: Control = NO_CONTROL) -> Settings:
+    """Load the kernel if it is wished for, and say so where it must be compiled first.
+
+    Where it cannot be compiled, torch trains instead, unless the kernel was asked for.
+
+    Raises
+    ------
+    InputError
+        If it was asked for and cannot be compiled.
+    """
+    if settings.config.backend != "numba":
+        return settings
     if not compilation.compiled_before():
         control.tell(STEP, 0.0)
-        if control is NO_CONTROL:
+        if type(control) is Control:  # nobody listens
             logging.getLogger(__name__).warning("%s", STEP)
-    from deem_core.model.kernel.engine import warm_up  # noqa: PLC0415
+    try:
+        from deem_core.model.kernel.engine import warm_up  # noqa: PLC0415
 
-    warm_up()
+        warm_up()
+    except Exception as error:  # whatever a compiler may have against this machine
+        reason = f"the training kernel could not be compiled here ({type(error).__name__})"
+        if settings.reasons["backend"] == GIVEN:
+            raise InputError(f"{reason.capitalize()}: choose the backend torch.") from error
+        return Settings(replace(settings.config, backend="torch"), {**settings.reasons, "backend": reason})
+    return settings
 
 
 @cache

@@ -156,8 +156,7 @@ def fit_restarts(
     device = pick_device(config.device)
     control = control or Control()
     settings = with_backend(start.settings(config, reduced), Shape.of(reduced), device.type)
-    settings, size = _resumable(f"{name}-stacks", settings, asked, device, control)
-    prepare(settings.config.backend, control)
+    settings, size = _resumable(f"{name}-stacks", prepare(settings, control), asked, device, control)
 
     def train(first: int) -> _Trained:
         own = seeds[first : min(first + size, (first // asked + 1) * asked)]

@@ -95,7 +95,7 @@ def test_a_sweep_waits_for_nothing_between_records(n_layers):
 def test_soft_votes_are_at_hand_on_the_device(n_layers, monkeypatch):
     data = simulation.soften(simulation.tree(300, rng=np.random.default_rng(0)), rng=np.random.default_rng(1)).votes
     rows = SoftRows(data.soft, np.arange(data.n_rows), torch.ones(data.n_learners, device=META)).resident()
-    config = replace(settings_for(data), n_layers=n_layers, batch_size=64)
+    config = replace(settings_for(data).config, n_layers=n_layers, batch_size=64, backend="torch")
     trainer = to_meta(EvidenceTrainer(rows, data.codes, config, [1, 2, 3], device=CPU))
     monkeypatch.setattr(soft_method, "seeded_generator", lambda *_: torch.Generator())
     with Watch() as watch:

@@ -78,8 +78,8 @@ def aggregate(
         )
     votes = votes_to_learn_from(votes)
     voted = votes.votes_per_row > 0
-    config, weights = settings_for(votes, device=device), learner_weights(votes)
-    prepare(config.backend, control)
+    config = prepare(settings_for(votes, device=device), control).config
+    weights = learner_weights(votes)
     seed = int(rng.integers(2**31 - 1))
     with training_pool(pick_device(config.device)) as pool:
         work = _Work(votes, weights, config, seed, pool=pool, control=control)
@@ -103,7 +103,7 @@ def aggregate(
     )
 
 
-def settings_for(votes: Votes, restarts: int = 5, *, device: str = "auto") -> TrainConfig:
+def settings_for(votes: Votes, restarts: int = 5, *, device: str = "auto") -> Settings:
     """Return DEEM's settings from the data, with another start and length.
 
     The weight at the start, log(K − 1) + log 9, makes a hidden vote right with 90 %.
@@ -113,7 +113,7 @@ def settings_for(votes: Votes, restarts: int = 5, *, device: str = "auto") -> Tr
     settings = resolve(TrainConfig(start="majority", init_scale=scale, restarts=restarts, device=device), shape)
     rate = float(settings.config.learning_rate or 0)  # resolved: never None
     config = replace(settings.config, updates=math.ceil(TRAINING_TIME / rate))
-    return with_backend(Settings(config, settings.reasons), shape, pick_device(config.device).type).config
+    return with_backend(Settings(config, settings.reasons), shape, pick_device(config.device).type)
 
 
 # ---------------------------------------------------------------------- restarts

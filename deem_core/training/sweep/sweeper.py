@@ -138,6 +138,7 @@ class Sweeper:
         self.device = pick_device(config.device)
         candidates, settings = plan_candidates(shape, replace(config, start="majority"), rates, n_layers)
         settings = with_backend(settings, shape, self.device.type, trainings=len(candidates))
+        settings = prepare(settings, self.control)
         backend = settings.config.backend
         self.candidates = [replace(own, config=replace(own.config, backend=backend)) for own in candidates]
         self.settings = Settings(settings.config, {**settings.reasons, "start": self.plan.start.reason})
@@ -155,7 +156,6 @@ class Sweeper:
 
     def estimate_seconds(self) -> float:
         """Return how long the sweep will take, from a few real updates."""
-        prepare(self.settings.config.backend)
         return calibrate(self.votes, self.candidates, self.stacks, self.measure, self.device).seconds(
             self.schedule, self.stacks
         )
@@ -174,7 +174,6 @@ class Sweeper:
         if self.seconds:
             raise InputError("This sweep has run already; make a new one to run it again.")
         begun = time.perf_counter()
-        prepare(self.settings.config.backend, self.control)
         self.control.tell(STEP, 0.0)
         yield from self._pass(begun)
         if self.complete and guidance.unlucky_start(self.result().verdicts):

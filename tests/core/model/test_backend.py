@@ -89,13 +89,28 @@ class Listener(Control):
 def test_the_first_compilation_is_announced_and_later_ones_are_not(monkeypatch):
     listener = Listener()
     monkeypatch.setattr(backends.compilation, "compiled_before", lambda: False)
-    prepare("torch", listener)
+    wishes = {
+        name: with_backend(resolve(TrainConfig(backend=name), LARGE), LARGE, "cpu") for name in ("torch", "numba")
+    }
+    prepare(wishes["torch"], listener)
     assert listener.steps == []
-    prepare("numba", listener)
+    assert prepare(wishes["numba"], listener) == wishes["numba"]
     assert listener.steps == [STEP]
     monkeypatch.setattr(backends.compilation, "compiled_before", lambda: True)
-    prepare("numba", listener)
+    prepare(wishes["numba"], listener)
     assert listener.steps == [STEP]
+
+
+def test_where_the_kernel_cannot_be_compiled_torch_trains_unless_it_was_asked_for(monkeypatch):
+    def fail():
+        raise OSError("no such processor")
+
+    monkeypatch.setattr("deem_core.model.kernel.engine.warm_up", fail)
+    settings = prepare(with_backend(resolve(TrainConfig(), LARGE), LARGE, "cpu"))
+    assert settings.config.backend == "torch"
+    assert "OSError" in settings.reasons["backend"]
+    with pytest.raises(InputError, match="choose the backend torch"):
+        prepare(with_backend(resolve(TrainConfig(backend="numba"), LARGE), LARGE, "cpu"))
 
 
 # ---------------------------------------------------------------------- training

@@ -57,7 +57,9 @@ def test_the_bound_holds_and_is_near(shape, more, sampler):
 def test_the_bound_holds_for_soft_votes(n_layers, monkeypatch):
     data = simulation.soften(simulation.tree(600, rng=np.random.default_rng(0)), rng=np.random.default_rng(1)).votes
     rows = SoftRows(data.soft, np.arange(data.n_rows), torch.ones(data.n_learners, device=META)).resident()
-    config = TrainConfig(**{**vars(settings_for(data)), "n_layers": n_layers, "batch_size": 512})
+    config = TrainConfig(
+        **{**vars(settings_for(data).config), "n_layers": n_layers, "batch_size": 512, "backend": "torch"}
+    )
     made = EvidenceTrainer(rows, data.codes, config, [1, 2, 3], device=CPU)
     bound = made._demand(data.codes, data.n_classes).bytes
     monkeypatch.setattr(soft_method, "seeded_generator", lambda *_: torch.Generator())

@@ -56,7 +56,7 @@ def test_degenerate_votes_are_fused_soundly_or_refused_with_a_sentence(case):
 @pytest.mark.parametrize(("d", "K"), [(3, 2), (6, 3)])
 def test_calibrated_learners_are_fused_as_well_as_by_the_pools(d, K):
     votes, truth = soft_ensemble(n=900, d=d, K=K)
-    assert settings_for(votes).n_layers == 1
+    assert settings_for(votes).config.n_layers == 1
     made = run(votes)
     check_sound(made, votes)
     assert made.converged
@@ -67,7 +67,7 @@ def test_calibrated_learners_are_fused_as_well_as_by_the_pools(d, K):
 
 def test_few_rows_and_missing_votes_are_taken():
     votes, truth = soft_ensemble(n=40, coverage=0.6)
-    assert settings_for(votes).n_layers == 0
+    assert settings_for(votes).config.n_layers == 0
     made = run(votes)
     check_sound(made, votes)
     assert accuracy(made.codes, truth) > 0.75
@@ -147,7 +147,7 @@ def test_it_stops_when_told_and_half_a_training_is_no_answer(after):
 
 def test_the_start_takes_hidden_votes_as_right_with_ninety_percent():
     votes, _ = soft_ensemble(n=400, K=4)
-    weight = np.exp(settings_for(votes).init_scale)
+    weight = np.exp(settings_for(votes).config.init_scale)
     assert weight / (weight + 3) == pytest.approx(0.9)
 
 
@@ -183,7 +183,7 @@ def votes():
 
 @pytest.fixture(scope="module")
 def config(votes):
-    return replace(settings_for(votes), updates=12, batch_size=64)
+    return replace(settings_for(votes).config, updates=12, batch_size=64)
 
 
 def test_with_one_hot_probabilities_the_training_is_that_of_deem(votes, config):
