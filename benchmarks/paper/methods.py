@@ -90,6 +90,13 @@ def method_row(context: Context, source: Source, method: str, *, runs: int = 5, 
     return {**row, "note": joined([cut, fell, *(unit["why_not"] for unit in units)])}
 
 
+def layered_row(context: Context, source: Source, *, runs: int, **how: Any) -> dict[str, Any]:
+    """Return the row of DEEM with one layer, where its default has none."""
+    training = {**how.pop("training", {}), "n_layers": 1}
+    row = method_row(context, source, "deem", runs=runs, training=training, **how)
+    return {**row, "method": "DEEM, one layer", "key": "deem_layer"}
+
+
 def method_units(
     context: Context,
     source: Source,

@@ -31,12 +31,12 @@ TOO_SMALL = "so little work is done before a kernel is loaded"
 SMALL_BATCH = 20_000
 """Cells of a batch (rows × learners × classes) that torch takes as long for as for fewer."""
 
-DENSE_UNITS = 256
+DENSE_UNITS = 500
 """Units of a dense layer (softmax) from which on torch's products are quicker."""
 
 _ALL = 2**64 - 1
 
-BARE_CLASSES = 200
+BARE_CLASSES = 300
 """Classes from which on, without layers, torch's products are quicker."""
 
 
