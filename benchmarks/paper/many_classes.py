@@ -35,8 +35,8 @@ def run(context: Context) -> Outcome:
     ]
     if bare:
         notes.append(
-            "With so few rows per class the default gives DEEM no layer: it is the contrastive iRBM then. DEEM with one "
-            "layer, as the paper has it, stands beside."
+            "With so few rows per class the default gives DEEM no layer: it is the contrastive iRBM then. One layer, "
+            "as the paper has it, stands beside."
         )
     figures = {
         "Accuracy": grouped_points(rows, "method", "accuracy", "sd", title="accuracy (%)"),

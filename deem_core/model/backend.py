@@ -89,9 +89,10 @@ def _choice(settings: Settings, shape: Shape, device_type: str, trainings: int) 
 
 
 def prepare(settings: Settings, control: Control = NO_CONTROL) -> Settings:
-    """Load the kernel if it is wished for, and say so where it must be compiled first.
+    """Load the kernel if it is wished for.
 
-    Where it cannot be compiled, torch trains instead, unless the kernel was asked for.
+    Where it must be compiled first, that is told. Where it cannot be compiled, torch trains instead, unless the kernel
+    was asked for.
 
     Raises
     ------
@@ -118,7 +119,9 @@ def prepare(settings: Settings, control: Control = NO_CONTROL) -> Settings:
 
 @cache
 def crew() -> Executor | None:
-    """Return threads that share the rows of a batch; None on a single core.
+    """Return threads that share the rows of a batch.
+
+    None on a single core.
 
     How many there are changes no result.
     """
@@ -134,7 +137,10 @@ def make_engine(model: Model) -> Engine:
 
 
 def number_key(*numbers: int) -> int:
-    """Return the key of the kernel's random numbers for some numbers, such as seed and update."""
+    """Return the key of the kernel's random numbers.
+
+    For some numbers, such as seed and update.
+    """
     key = 0
     for number in numbers:  # splitmix64's mixing, number by number
         key = (key + number + 0x9E3779B97F4A7C15) & _ALL

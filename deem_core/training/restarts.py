@@ -178,17 +178,16 @@ def fit_restarts(
         whole = len(alive) == model.n_models
         survivors = model if whole else model.with_parameters([tensor[alive] for tensor in model.parameters()])
         part = Part(reduction, survivors.to("cpu"), maps[alive])  # a GPU is free for others after training
-    history = [record for own in stacks for records in own.records for record in records]
     return Fit(part, settings, list(seeds[: len(health)]), health, history, asked)
 
 
 def _resumable(
     key: str, settings: Settings, asked: int, device: torch.device, control: Control
 ) -> tuple[Settings, int]:
-    """Return settings with the checkpoints' backend, and their stack size; or save these.
+    """Return settings and stack size of the checkpoints, or save these.
 
-    Both depend on the device, and checkpoints hold whole stacks: a run begun on a CPU goes on in the CPU's stacks. Its
-    backend goes on too, where it can be had.
+    The stack size and the backend depend on the device, and checkpoints hold whole stacks: a run begun on a CPU goes on
+    in the CPU's stacks, by the backend it began with, where that can be had.
     """
     backend = settings.config.backend
     size = stack_size(asked, device, backend)
@@ -204,7 +203,10 @@ def _resumable(
 
 
 class _Trained(NamedTuple):
-    """What is kept of a stack once it is trained; the trainer's memory is for the next one."""
+    """What is kept of a stack once it is trained.
+
+    The trainer's memory is for the next one.
+    """
 
     model: Model
     failures: list[str | None]

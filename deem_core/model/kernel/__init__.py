@@ -1,4 +1,4 @@
-"""Kernel: chains, gradient and update of a row at once, compiled by numba.
+"""Kernel: chains, gradients and updates, compiled by numba.
 
 The same model and the same laws as `deem_core.model.energy` and `deem_core.model.sampler`, which stay the reference,
 the way of a GPU, and the fallback where numba is missing.

@@ -24,7 +24,10 @@ _FAR = np.float32(30)  # half the differences of gradients up to which float32 h
 
 @inlined
 def _langevin_odds(rows: Rows, at: int, bonus: Number) -> Number:
-    """Find the proposal q_i(k | x) ∝ exp(½ g_ik + [k = x_i]/α) of a row; return the chance that nothing changes."""
+    """Find the proposal of a row; return the chance to stay.
+
+    q_i(k | x) ∝ exp(½ g_ik + [k = x_i]/α).
+    """
     d, K = rows.codes.shape[1], rows.label.shape[1]
     gradient, odds = rows.gradient[at].reshape(d * K), rows.odds[at].reshape(d * K)
     lowest, highest = gradient[0], gradient[0]
@@ -65,7 +68,10 @@ def _langevin_odds(rows: Rows, at: int, bonus: Number) -> Number:
 
 @inlined
 def _site_odds(gradient: Reals, odds: Reals, here: int, bonus: Number) -> Number:
-    """Find one site's proposal, where sites are too far apart for one scale; return what was taken off the logs."""
+    """Find one site's proposal; return what was taken off the logs.
+
+    For sites too far apart for one scale.
+    """
     highest = _HALF * gradient[here] + bonus
     for k in range(len(gradient)):
         highest = max(highest, _HALF * gradient[k])
@@ -104,7 +110,7 @@ def _flip_odds(rows: Rows, at: int) -> Number:
 
 @inlined
 def _other_state(odds: Reals, here: int, point: Number) -> int:
-    """Return the state other than ``here`` that a point in its odds falls on."""
+    """Return the state, other than ``here``, that a point falls on."""
     last = -1
     for k in range(len(odds)):
         if k != here:
@@ -117,7 +123,9 @@ def _other_state(odds: Reals, here: int, point: Number) -> int:
 
 @inlined
 def _propose(rows: Rows, at: int, to: int, stay: Number, counter: Counter) -> bool:
-    """Draw every vote anew into another row; return whether any changed.
+    """Draw every vote anew into another row.
+
+    Return whether any changed.
 
     One number says where the first change is, if there is one; the votes after it are drawn one by one.
     """
@@ -187,7 +195,10 @@ def _log_chance(rows: Rows, at: int, to: int, bonus: Number, kind: int) -> Numbe
 
 @inlined
 def _look(model: Parameters, rows: Rows, at: int, activation: int, kind: int, bonus: Number) -> Number:
-    """Evaluate a row and its proposal; return the chance to stay, or what flips sum to."""
+    """Evaluate a row and its proposal.
+
+    Return the chance to stay, or what flips sum to.
+    """
     evaluate(model, rows, at, activation)
     differentiate(model, rows, at, activation)
     return _flip_odds(rows, at) if kind == GWG else _langevin_odds(rows, at, bonus)

@@ -42,7 +42,10 @@ def available() -> bool:
 
 
 def compiled(function: Function) -> Function:
-    """Compile a function on its first call, for fixed types, without the interpreter lock."""
+    """Compile a function on its first call.
+
+    It runs without the interpreter lock.
+    """
     return _compiled(function, forceinline=False)
 
 
@@ -76,7 +79,7 @@ def compiled_before() -> bool:
 
 @cache
 def cache_folder() -> Path | None:
-    """Return the first of the possible folders that can be written, or None.
+    """Return the first possible folder that can be written, or None.
 
     NUMBA_CACHE_DIR if it is set; the package's own folder; the user's cache; the folder of temporary files.
     """
@@ -101,7 +104,10 @@ def sources_hash() -> str:
 
 
 def _writable(folder: Path) -> bool:
-    """Return whether files can be made in a folder, which is made if need be, for its owner alone."""
+    """Return whether files can be made in a folder.
+
+    It is made if need be, for its owner alone.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if hasattr(os, "getuid") and folder.stat().st_uid != os.getuid():

@@ -1,4 +1,4 @@
-"""Descent: the gradient of a batch, added to parameters or to a table of its own.
+"""Descent: the gradient of a batch, added to parameters or apart.
 
 With r over rows of data (sign −) and of chains (sign +), and all sums over supports alone,
 
@@ -40,7 +40,10 @@ class Notes(NamedTuple):
 
 
 def empty_notes(m: int, L: int, d: int, K: int) -> Notes:
-    """Return notes of m rows, to be filled; memory is taken as they are."""
+    """Return notes of m rows, to be filled.
+
+    Memory is taken as they are.
+    """
     N = d * K
     return Notes(
         np.empty(m // 2, np.bool_),
@@ -55,7 +58,10 @@ def empty_notes(m: int, L: int, d: int, K: int) -> Notes:
 
 @inlined
 def _add_top(target: Parameters, n: int, value: Number, label: Reals, fixed: int, K: int, state: int) -> None:
-    """Add a unit's part of the gradient at the top, the iRBM's constants apart."""
+    """Add a unit's part of the gradient at the top.
+
+    The iRBM's constants stay.
+    """
     if state == fixed:
         return
     target.visible_bias[n] += value
@@ -69,7 +75,9 @@ def _add_top(target: Parameters, n: int, value: Number, label: Reals, fixed: int
 
 @compiled
 def add_gradient(target: Parameters, notes: Notes, learners: Spans, step: Number, fixed: int, both_ways: bool) -> None:
-    """Add ``step`` times the gradient of −F (data) and of F (chains) to parameters.
+    """Add a multiple of the gradient to parameters.
+
+    Of −F for data and of F for chains.
 
     Parameters
     ----------

@@ -146,7 +146,10 @@ class Engine:
     def gradients(
         self, which: int, data: NDArray[np.int32], start: NDArray[np.int32], sampler: Sampler, key: int
     ) -> tuple[Walk, list[torch.Tensor]]:
-        """Return a walk and the gradient of the loss, as `Model.parameters` orders it, (1, …) each."""
+        """Return a walk and the gradient of the loss.
+
+        As `Model.parameters` orders it, (1, …) each.
+        """
         walk = self._noted_walk(which, data, start, sampler, key)
         memory = _memory(1, len(self.models[which].layers), self.N, self.K)
         for part in memory:
@@ -157,7 +160,9 @@ class Engine:
     def contrast(
         self, data: Tensor, start: Tensor, sampler: Sampler, keys: Sequence[int], rates: Sequence[float] | None = None
     ) -> Contrast:
-        """Set chains from ``start (R, B, d)`` against ``data (R, B, d)``, as `deem_core.model.contrast` does.
+        """Set chains from ``start (R, B, d)`` against ``data (R, B, d)``.
+
+        As `deem_core.model.contrast` does.
 
         With ``rates`` the models are updated in place, and there is no gradient left to descend.
         """
@@ -183,7 +188,7 @@ class Engine:
         return torch.from_numpy(np.stack([self.evaluate(r, own)[1] for r, own in enumerate(int32(codes))]))
 
     def labels(self, codes: Tensor) -> Tensor:
-        """Return the most probable label (R, B) of votes ``codes (R, B, d)``."""
+        """Return the most probable label (R, B) of votes."""
         each = [self.evaluate(r, own)[2].argmax(axis=1) for r, own in enumerate(int32(codes))]
         return torch.from_numpy(np.stack(each))
 
@@ -203,7 +208,10 @@ class Engine:
     def draw_hidden(
         self, which: int, log_q: NDArray[np.float32], cast: NDArray[np.bool_], n_draws: int, key: int
     ) -> NDArray[np.int32]:
-        """Draw hidden votes (B, d) for evidence (B, d, K); see `deem_core.methods.soft_deem.proposal`."""
+        """Draw hidden votes (B, d) for evidence (B, d, K).
+
+        See `deem_core.methods.soft_deem.proposal`.
+        """
         model, votes = self.models[which], np.empty(cast.shape, np.int32)
         scores, highest = hidden_votes.score_tables(model, self.d, self.K)
         self._share_rows(
@@ -247,7 +255,7 @@ class Engine:
         self._share([np.array([first, min(first + size, n_rows)]) for first in firsts], work)
 
     def _share(self, parts: Sequence[Any], work: Callable[[Any], None]) -> None:
-        """Do the parts of some work, in the crew's threads if there are any."""
+        """Do the parts of some work, in threads if there are any."""
         if self.crew is None or len(parts) == 1:
             for part in parts:
                 work(part)

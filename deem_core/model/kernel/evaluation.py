@@ -1,4 +1,4 @@
-"""Evaluation of the energy at one row of votes, and its gradient in the votes.
+"""Evaluation of the energy and its gradient at one row.
 
 The formulas are those of `deem_core.model.energy`. What makes it quick: a vote is one row of a table, not a product; a
 layer's output is kept as its support, the few states that sparsemax leaves above zero, and everything above it looks
@@ -119,14 +119,14 @@ def _add_one(total: Reals, one: Reals, by: Number) -> None:
 
 @inlined
 def _add_two(total: Reals, one: Reals, two: Reals, by: Number, also: Number) -> None:
-    """Add multiples of two rows to a total in one pass over it."""
+    """Add multiples of two rows to a total."""
     for n in range(len(total)):
         total[n] += by * one[n] + also * two[n]
 
 
 @inlined
 def _add_four(total: Reals, table: Any, factors: Reals) -> None:
-    """Add multiples of the first four rows of a table to a total in one pass over it."""
+    """Add multiples of a table's first four rows to a total."""
     one, two, three, four = table[0], table[1], table[2], table[3]
     a, b, c, d = factors[0], factors[1], factors[2], factors[3]
     for n in range(len(total)):
@@ -174,7 +174,10 @@ def first_logits(model: Parameters, rows: Rows, at: int) -> None:
 
 @inlined
 def moved_logits(model: Parameters, rows: Rows, at: int, before: int) -> None:
-    """Take over the first layer's logits of another row, but for the votes that differ."""
+    """Take over the first logits of another row.
+
+    But for the votes that differ.
+    """
     d, K = rows.codes.shape[1], rows.label.shape[1]
     logits, old = rows.logits[at, 0].reshape(d * K), rows.logits[before, 0].reshape(d * K)
     for n in range(d * K):
@@ -187,7 +190,9 @@ def moved_logits(model: Parameters, rows: Rows, at: int, before: int) -> None:
 
 @inlined
 def _sparsemax(logits: Reals, states: Ints, values: Reals, first: int, offset: int, K: int) -> int:
-    """Write the support of a unit's sparsemax from position ``first`` on, and return its end.
+    """Write the support of a unit's sparsemax; return its end.
+
+    From position ``first`` on.
 
     Michelot's algorithm among the states less than 1 below the highest, the only ones that can be in the support.
     """
@@ -314,7 +319,7 @@ def evaluate(model: Parameters, rows: Rows, at: int, activation: int) -> None:
 
 @inlined
 def _pull(rows: Rows, at: int, layer: int, activation: int) -> None:
-    """Turn the gradient in a layer's values into that in its logits, on the support."""
+    """Pull the gradient back through a layer's activation, on the support."""
     d = rows.codes.shape[1]
     values, pulled = rows.values[at, layer], rows.pulled[at, layer]
     for i in range(d):
