@@ -157,7 +157,7 @@ def _propose(rows: Rows, at: int, to: int, stay: Number, counter: Counter) -> bo
 
 @inlined
 def _flip(rows: Rows, at: int, to: int, whole: Number, counter: Counter) -> bool:
-    """Draw one flip into another row; return whether there is a vote to flip."""
+    """Draw one flip into another row; return whether there is one."""
     d = rows.codes.shape[1]
     point, site = uniform(counter) * whole, -1
     for i in range(d):
