@@ -79,8 +79,8 @@ def many_rates(votes: Votes) -> None:
     whole = time.perf_counter() - begun
     limit = len(RATES) * single / (SHARE * cores())
     print(
-        f"mniste, {votes.n_rows:,} × {votes.n_learners} × {votes.n_classes}: one training {single:.1f} s on one thread; "
-        f"a sweep of {len(RATES)} rates {whole:.1f} s on {cores()} cores, limit {limit:.1f}"
+        f"mniste, {votes.n_rows:,} × {votes.n_learners} × {votes.n_classes}: "
+        f"one training on one thread {single:.1f} s; a sweep of {len(RATES)} rates {whole:.1f} s on {cores()} cores, limit {limit:.1f}"
         f"{'  above the limit' if whole > limit else ''}\n",
         flush=True,
     )
