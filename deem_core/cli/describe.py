@@ -104,7 +104,7 @@ def _facts_lines(votes: Votes, facts: Facts, held: int, peak: int | None) -> lis
     n = votes.n_rows
     lines = [
         ("votes cast", f"{facts.n_votes:,} of {n * votes.n_learners:,} ({percent(facts.coverage)})"),
-        ("votes per row", f"{votes.votes_per_row.min():,} to {votes.votes_per_row.max():,}"),
+        ("votes per row", f"{facts.fewest_votes:,} to {facts.most_votes:,}"),
         ("unanimous rows", f"{facts.n_unanimous:,} ({percent(facts.n_unanimous / n)})"),
         ("tied rows", f"{facts.n_tied:,} ({percent(facts.n_tied / n)}); their majority vote is a draw"),
         ("rows without a vote", f"{facts.n_silent:,}"),

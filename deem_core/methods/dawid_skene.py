@@ -13,6 +13,7 @@ the lowest class.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy as np
 from deem_core.control import NO_CONTROL, Control
 from deem_core.methods import em
 from deem_core.methods.contract import Aggregate, check_stop_rule
-from deem_core.typing import Floats, Mask
+from deem_core.typing import Floats, Integers, Mask
 from deem_core.votes import Votes
 from deem_core.votes.arrays import chunks, sparse_one_hot
 from deem_core.votes.majority import vote_shares
@@ -92,7 +93,15 @@ def aggregate(
         psi=psi,
         pi=pi,
         skills=expected_accuracies(votes, psi, pi),
+        rule=partial(posterior_of, psi=psi, pi=pi),
     )
+
+
+def posterior_of(codes: Integers, psi: Floats, pi: Floats) -> Floats:
+    """Return Pr(Y = m | votes) of (n, d) codes, (n, K)."""
+    posterior = np.empty((len(codes), len(pi)))
+    e_step(sparse_one_hot(codes, len(pi)), psi, pi, posterior)
+    return posterior
 
 
 def m_step(

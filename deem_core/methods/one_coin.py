@@ -13,12 +13,14 @@ A vote costs the same whatever K is, but experts on single classes cannot be see
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from deem_core.control import NO_CONTROL, Control
 from deem_core.methods import em
 from deem_core.methods.contract import Aggregate
-from deem_core.typing import Floats
+from deem_core.typing import Floats, Integers
 from deem_core.votes import NO_VOTE, Votes
 from deem_core.votes.arrays import credit, normalise_logs, weighted_votes
 from deem_core.votes.majority import vote_shares
@@ -47,11 +49,8 @@ def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_C
         nonlocal accuracy, pi, posterior, likelihood
         accuracy = (credit(votes.codes, posterior) + SMOOTHING) / (n_cast + K * SMOOTHING)
         pi = posterior[voted].mean(axis=0) if voted.any() else np.full(K, 1 / K)
-        wrong = (1 - accuracy) / (K - 1)
-        posterior = weighted_votes(votes.codes, np.log(accuracy / wrong), K)
-        with np.errstate(divide="ignore"):  # a class that no row holds has the score −inf and stays empty
-            posterior += np.log(pi)
-        sums = normalise_logs(posterior) + cast @ np.log(wrong)
+        posterior = _scores(votes.codes, accuracy, pi)
+        sums = normalise_logs(posterior) + cast @ np.log((1 - accuracy) / (K - 1))
         before, likelihood = likelihood, float(sums[voted].sum()) / n_voted
         return done > 0 and em.likelihood_settled(before, likelihood, TOLERANCE)
 
@@ -64,7 +63,24 @@ def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_C
         psi=_confusions(accuracy, K),
         pi=pi,
         skills=np.where(n_cast > 0, accuracy, np.nan),
+        rule=partial(posterior_of, accuracy=accuracy, pi=pi),
     )
+
+
+def posterior_of(codes: Integers, accuracy: Floats, pi: Floats) -> Floats:
+    """Return Pr(Y = m | votes) of (n, d) codes, (n, K)."""
+    posterior = _scores(codes, accuracy, pi)
+    normalise_logs(posterior)
+    return posterior
+
+
+def _scores(codes: Integers, accuracy: Floats, pi: Floats) -> Floats:
+    """Return log Pr(votes, Y = m) of each row but for a constant, (n, K)."""
+    K = len(pi)
+    scores = weighted_votes(codes, np.log(accuracy / ((1 - accuracy) / (K - 1))), K)
+    with np.errstate(divide="ignore"):  # a class that no row holds has the score −inf and stays empty
+        scores += np.log(pi)
+    return scores
 
 
 def _confusions(accuracy: Floats, n_classes: int) -> Floats | None:
