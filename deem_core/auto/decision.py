@@ -25,12 +25,12 @@ import numpy as np
 from deem_core.control import NO_CONTROL, Control
 from deem_core.groups.effective_votes import worth
 from deem_core.groups.grouping import Grouping, explain
-from deem_core.groups.latent_tree import Table
 from deem_core.groups.panel import PanelHealth, panel_health
 from deem_core.methods import dawid_skene, grouped_dawid_skene, majority, one_class_rules, safe_vote
 from deem_core.methods.contract import Aggregate
 from deem_core.typing import Floats, Integers
 from deem_core.votes import Votes
+from deem_core.votes.patterns import Table
 from deem_core.votes.recode import MIN_LEARNERS
 
 Branch = Literal["few", "rules", "camps", "fit", "crowd", "dense"]

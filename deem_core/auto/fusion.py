@@ -12,10 +12,10 @@ from deem_core.auto.decision import decide
 from deem_core.control import NO_CONTROL, Control
 from deem_core.errors import InputError
 from deem_core.estimators.summary import Setting, TrainingSummary
-from deem_core.groups.latent_tree import Table
 from deem_core.methods import registry
 from deem_core.methods.contract import Aggregate, Rule
 from deem_core.votes import Votes
+from deem_core.votes.patterns import Table
 
 if TYPE_CHECKING:  # scikit-learn takes a moment
     from deem_core.estimators.base import Fuser

@@ -116,7 +116,7 @@ def restart_support(model: FittedModel, codes: Codes, fused: Codes) -> Floats:
         own = logits(model, votes[part]).argmax(axis=2)  # (R, b)
         support[part] = (own == label[part]).mean(axis=0)
     support[label == NO_VOTE] = np.nan
-    return np.asarray(support[rows.of_row])
+    return rows.spread(support)
 
 
 def answer_health(model: FittedModel, votes: Votes, labels: Codes) -> AnswerHealth:

@@ -16,7 +16,7 @@ from deem_core.groups.latent_tree import GroupedModel
 from deem_core.groups.reduction import Reduction, Voices
 from deem_core.typing import Codes, Floats, Integers
 from deem_core.votes import NO_VOTE
-from deem_core.votes.arrays import chunks, distinct_rows, weighted_votes
+from deem_core.votes.arrays import chunks, weighted_votes
 from deem_core.votes.recode import Recoded
 
 _FUSED_CELLS = 1 << 24  # (row, class) cells of a posterior held at once
@@ -98,12 +98,9 @@ def belief(model: FittedModel, codes: Integers) -> Floats:
     A hedged answer also holds the vote shares, in which every learner agrees with itself: it would make good learners
     look poor and poor ones good. They are left out here; the majority vote alone counts as certain.
     """
-    rows = distinct_rows(codes)
     if model.parts_:
-        posterior = np.mean([part.posteriors(rows.codes) for part in model.parts_], axis=0)
-    else:
-        posterior = np.eye(len(model.classes_))[model.fuse_codes(rows.codes).argmax(axis=1)]
-    return np.asarray(posterior[rows.of_row])
+        return np.asarray(np.mean([part.posteriors(codes) for part in model.parts_], axis=0))
+    return np.asarray(np.eye(len(model.classes_))[model.fuse_codes(codes).argmax(axis=1)])
 
 
 def restart_weights(model: FittedModel) -> Floats:

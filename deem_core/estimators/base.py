@@ -102,7 +102,7 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         rows = distinct_rows(codes)
         found = self._posterior(rows.codes)
         found[(rows.codes == NO_VOTE).all(axis=1)] = self.prior_
-        posterior: Floats = found[rows.of_row]
+        posterior: Floats = rows.spread(found)
         if n_samples is None:
             return posterior
         rng = np.random.default_rng(self.seed_)

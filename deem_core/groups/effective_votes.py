@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deem_core.groups.em import fit
-from deem_core.groups.latent_tree import Table
 from deem_core.groups.mistakes import PairSample, SharedMistakes
 from deem_core.text import count
 from deem_core.typing import Floats
 from deem_core.votes import Votes
 from deem_core.votes.arrays import one_hot
+from deem_core.votes.patterns import Table
 
 MAX_CLASSES = 100
 """Classes up to which the dependence that Dawid-Skene leaves is computed: its confusions have d·K² cells."""

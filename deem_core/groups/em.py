@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from deem_core.control import NO_CONTROL, Control
-from deem_core.groups.latent_tree import Branches, GroupedModel, Groups, Logs, Table
+from deem_core.groups.latent_tree import Branches, GroupedModel, Groups, Logs
 from deem_core.typing import Codes, Floats
 from deem_core.votes.arrays import hard
 from deem_core.votes.majority import vote_shares
+from deem_core.votes.patterns import Table
 
 SMOOTHING = 0.01
 """Pseudo-votes added to each cell of A and B."""

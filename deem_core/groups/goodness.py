@@ -17,9 +17,10 @@ import numpy as np
 
 from deem_core.control import NO_CONTROL, Control
 from deem_core.groups.em import fit
-from deem_core.groups.latent_tree import GroupedModel, Groups, Table
+from deem_core.groups.latent_tree import GroupedModel, Groups
 from deem_core.typing import Codes, Floats, Integers
 from deem_core.votes.arrays import NO_VOTE, spread_rows
+from deem_core.votes.patterns import Table
 
 TEST_ROWS = 15_000
 """Rows of the test, at most."""

@@ -15,7 +15,7 @@ from deem_core.control import NO_CONTROL, Control
 from deem_core.groups.cliques import TIGHT, find_cliques
 from deem_core.groups.em import HARD_ROUNDS, ROUNDS, GroupedFit, fit
 from deem_core.groups.goodness import MIN_COMMON_ROWS, Goodness, goodness, testable
-from deem_core.groups.latent_tree import ROOT, GroupedModel, Groups, Table
+from deem_core.groups.latent_tree import ROOT, GroupedModel, Groups
 from deem_core.groups.reduction import Reduction
 from deem_core.groups.search import MARGIN, MAX_LEARNERS, MIN_LEARNERS, GroupSearch, find_groups
 from deem_core.text import count, listing, percent
@@ -23,6 +23,7 @@ from deem_core.typing import Codes, Floats
 from deem_core.votes import Votes
 from deem_core.votes.alignment import class_map
 from deem_core.votes.arrays import spread_rows
+from deem_core.votes.patterns import Table
 
 FITS = 0.008
 """Excess up to which the model explains the votes.
@@ -200,7 +201,7 @@ def explain(
     search_note = _no_search(votes)
     search = None if search_note else find_groups(votes, rng, control=control)
     groups = search.best.groups if search else ()
-    table = Table.of(votes.codes, votes.n_classes) if table is None else table
+    table = Table.of_votes(votes).voted if table is None else table
     fitted = fit(table, groups, rounds=ROUNDS, hard_rounds=HARD_ROUNDS, control=control)
     test = goodness(votes.codes, votes.n_classes, groups, rng, control=control) if can_test else None
     model = fitted.model if search is None else _with_label(votes, fitted.model, search.kappa)

@@ -11,17 +11,16 @@ the model of Dawid and Skene. All sums over the latents are exact.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deem_core.typing import Codes, Floats, Integers
+from deem_core.typing import Floats, Integers
 from deem_core.votes.alignment import apply_map
-from deem_core.votes.arrays import NO_VOTE, chunks, distinct_rows, normalise_logs, sparse_one_hot
+from deem_core.votes.arrays import distinct_rows, normalise_logs
+from deem_core.votes.patterns import Table
 
 Groups = tuple[tuple[int, ...], ...]
 """Positions of the learners of each group of two or more; everybody else stands alone."""
@@ -31,53 +30,6 @@ ROOT = -1
 
 SMALLEST = 1e-12
 """Probabilities below this count as this in `GroupedModel.log_scores`: a class that EM has emptied has no logarithm."""
-
-_BLOCK = 1 << 17  # (row, class) cells handled at once: 1 MB of float64, which caches hold
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """Distinct rows of votes with their counts.
-
-    A million rows cost what their distinct patterns cost.
-
-    Attributes
-    ----------
-    codes : (u, d) int
-    counts : (u,) float
-        How many rows each stands for.
-    n_classes : int
-    """
-
-    codes: Codes
-    counts: Floats
-    n_classes: int
-
-    @classmethod
-    def of(cls, codes: Integers, n_classes: int) -> Table:
-        """Return the distinct rows among those with a vote."""
-        distinct = distinct_rows(codes[(codes != NO_VOTE).any(axis=1)])
-        return cls(distinct.codes, distinct.counts.astype(np.float64), n_classes)
-
-    def select(self, learners: Sequence[int]) -> Table:
-        """Return the distinct rows of some learners' votes."""
-        distinct = distinct_rows(self.codes[:, list(learners)])
-        counts = np.bincount(distinct.of_row, self.counts, minlength=len(distinct.codes))
-        voted = (distinct.codes != NO_VOTE).any(axis=1)
-        return Table(distinct.codes[voted], counts[voted], self.n_classes)
-
-    @property
-    def n_rows(self) -> float:
-        """Rows that all of these stand for."""
-        return float(self.counts.sum())
-
-    def ballots(self, learners: Sequence[int]) -> Any:
-        """Return the sparse one-hot votes (u, learners · K) of some learners."""
-        return sparse_one_hot(self.codes[:, list(learners)], self.n_classes)
-
-    def blocks(self) -> Iterator[slice]:
-        """Yield blocks of rows that caches hold."""
-        return chunks(len(self.codes), _BLOCK // self.n_classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,14 +90,14 @@ class GroupedModel:
     def latent_posterior(self, codes: Integers, latent: int) -> Floats:
         """Return Pr(latent = state | votes), (n, K), of Y or of a group's latent."""
         distinct = distinct_rows(codes)
-        table = Table(distinct.codes, distinct.counts.astype(np.float64), self.n_classes)
+        table = Table(distinct.codes, distinct.weights, self.n_classes)
         posterior = np.empty((len(table.codes), self.n_classes))
         tree = Branches(table, self.groups)
         logs = Logs.of(self)
         for rows in table.blocks():
             up = tree.upward(rows, self, logs)
             posterior[rows] = up.label if latent == ROOT else up.group(latent, self)
-        return posterior[distinct.of_row]
+        return distinct.spread(posterior)
 
     def posterior(self, codes: Integers) -> Floats:
         """Return the probability of each class in each row of (n, d) codes, (n, K).

@@ -21,9 +21,10 @@ from deem_core.control import NO_CONTROL, Control
 from deem_core.groups.em import fit
 from deem_core.groups.goodness import goodness
 from deem_core.groups.kappa import conditional_kappa
-from deem_core.groups.latent_tree import Groups, Table
+from deem_core.groups.latent_tree import Groups
 from deem_core.typing import Floats
 from deem_core.votes import Votes
+from deem_core.votes.patterns import Table
 
 MIN_LEARNERS, MAX_LEARNERS = 6, 40
 """Learners among which groups are looked for: fewer leave no three branches with a group, more take too long."""

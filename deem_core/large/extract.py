@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deem_core.control import NO_CONTROL, Control
-from deem_core.groups.latent_tree import Table
 from deem_core.readers.large import LargeFile
 from deem_core.text import count
 from deem_core.typing import Codes, Integers, Mask
 from deem_core.votes import NO_VOTE, Votes
 from deem_core.votes.arrays import distinct_rows, spread_rows
 from deem_core.votes.describe import Facts, FactsTally
+from deem_core.votes.patterns import Table
 
 SAMPLE_ROWS = 1_000_000
 """Rows of the sample, unless another number is asked for."""

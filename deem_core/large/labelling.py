@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,18 +19,20 @@ from deem_core.estimators.summary import TrainingSummary
 from deem_core.estimators.verbs import train
 from deem_core.groups.grouping import explain
 from deem_core.large.extract import Extract
+from deem_core.methods import dawid_skene, one_coin
 from deem_core.methods.contract import Rule
 from deem_core.methods.registry import TRAINED
 from deem_core.typing import Mask
 from deem_core.votes import Votes
 from deem_core.votes.arrays import chunks
 from deem_core.votes.coding import key_of
+from deem_core.votes.patterns import Table
 from deem_core.votes.recode import Recoded
 
 if TYPE_CHECKING:  # scikit-learn takes a moment
     from deem_core.estimators.base import Fuser
 
-BY_PARTS = ("auto", "mv", "ds", "onecoin", "rules", "safe", *TRAINED)
+BY_PARTS = ("auto", "mv", "ds", "fds", "hds", "onecoin", "rules", "safe", *TRAINED)
 """Methods that can label rows beyond those they were fitted on."""
 
 _CHUNK = 1 << 18
@@ -159,8 +162,12 @@ def fuse_extract(
         )
     if method in TRAINED:
         return _trained(extract, method, settings, kept, control)
-    sample = extract.sample
-    made = fuse_run(sample, method, settings["random_state"], table=extract.table, control=control)
+    made = fuse_run(extract.sample, method, settings["random_state"], table=extract.table, control=control)
+    rule = None if extract.whole else _counted_rule(method, extract.table, control)
+    if rule is not None:
+        answer = replace(made.answer, posterior=rule(extract.sample.codes))
+        fitted = _words(extract, by_patterns=True)
+        return Labelling(rule, answer, Review.of(extract, answer, rule, _same), fitted, summary=made.summary)
     if made.rule is None:
         raise InputError(
             f"The method {method} took {extract.sample_words} and found an answer for these alone. Use --method mv or "
@@ -171,6 +178,17 @@ def fuse_extract(
         fitted = "Nothing was fitted: the majority vote counts the votes of each row."
     review = Review.of(extract, made.answer, made.rule, _same)
     return Labelling(made.rule, made.answer, review, fitted, summary=made.summary, model=made.model)
+
+
+def _counted_rule(method: str, table: Table, control: Control) -> Rule | None:
+    """Fit a method on patterns with their counts; None if it needs the rows."""
+    if method == "onecoin":
+        coins = one_coin.fit(table, control=control)
+        return partial(one_coin.posterior_of, accuracy=coins.accuracy, pi=coins.pi)
+    if method != "ds":
+        return None
+    fitted = dawid_skene.fit(table, control=control)
+    return partial(dawid_skene.posterior_of, psi=fitted.psi, pi=fitted.pi)
 
 
 def _trained(

@@ -8,23 +8,23 @@ vote shares q, with V_n the votes that row n has and N the rows that have any, E
 
 until mean L changes by no more than ``tolerance`` of itself (1e-5), or 100 times. The answer depends on where EM stops
 (accuracy on rare experts may rise and fall while L hardly moves), so the iterations are part of the result. Ties go to
-the lowest class.
+the lowest class. Equal rows are computed once.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from deem_core.control import NO_CONTROL, Control
 from deem_core.methods import em
 from deem_core.methods.contract import Aggregate, check_stop_rule
-from deem_core.typing import Floats, Integers, Mask
+from deem_core.typing import Floats, Integers
 from deem_core.votes import Votes
-from deem_core.votes.arrays import chunks, sparse_one_hot
+from deem_core.votes.arrays import normalise_logs
 from deem_core.votes.majority import vote_shares
+from deem_core.votes.patterns import Table
 
 TOLERANCE, MAX_ITERATIONS = 1e-5, 100
 """The stop rule used everywhere unless another one is named."""
@@ -35,8 +35,6 @@ CONVERGED_TOLERANCE, CONVERGED_MAX_ITERATIONS = 1e-9, 500
 SMOOTHING = 1e-9
 """s, the pseudo-votes added to each cell of psi: enough for finite logarithms and for uniform columns where a
 learner never voted on a class, far too little to move the likelihood. EM with it never lowers Σ_n L_n + s·Σ log psi."""
-
-_BLOCK = 1 << 17  # (row, class) cells handled at once in the E-step: 1 MB of float64, which caches hold
 
 
 def aggregate(
@@ -49,7 +47,7 @@ def aggregate(
 ) -> Aggregate:
     """Fit Dawid-Skene by EM from vote shares.
 
-    Time per iteration is O(votes cast · K); memory beside the posterior is O(votes cast + d·K²).
+    Time per iteration is O(votes cast in distinct rows · K); memory beside the posterior is O(the same votes + d·K²).
 
     Parameters
     ----------
@@ -70,75 +68,102 @@ def aggregate(
         With psi, pi and the log-likelihood of the last iteration. ``skills`` is Σ_m pi_m psi_imm, the
         accuracy that the model expects of each learner.
     """
+    fitted = fit(Table.of_votes(votes), tolerance=tolerance, max_iterations=max_iterations, control=control)
+    return answer(votes, fitted, note=_stop_note(fitted.run, tolerance))
+
+
+def fit(
+    table: Table,
+    *,
+    tolerance: float = TOLERANCE,
+    max_iterations: int = MAX_ITERATIONS,
+    control: Control = NO_CONTROL,
+) -> em.Fit:
+    """Fit Dawid-Skene on distinct rows with their counts.
+
+    Parameters are those of `aggregate`.
+    """
     check_stop_rule(tolerance, max_iterations)
-    d, K = votes.n_learners, votes.n_classes
-    ballots = sparse_one_hot(votes.codes, K)
-    posterior = vote_shares(votes.codes, K)
-    voted = votes.votes_per_row > 0
+    steps = Steps(table)
+    posterior = vote_shares(table.codes, table.n_classes)
     psi, pi, likelihood = np.empty(0), np.empty(0), -np.inf
 
     def step(done: int) -> bool:
         nonlocal psi, pi, likelihood
-        psi, pi = m_step(ballots, posterior, voted, d)
-        before, likelihood = likelihood, e_step(ballots, psi, pi, posterior) / max(int(voted.sum()), 1)
+        psi, pi = steps.maximise(posterior)
+        before, likelihood = likelihood, steps.expect(psi, pi, posterior)
         return done > 0 and em.likelihood_settled(before, likelihood, tolerance)
 
     run = em.iterate(step, max_iterations=max_iterations, control=control)
+    return em.Fit(posterior, psi, pi, run, likelihood if table.n_rows else None)
+
+
+def answer(votes: Votes, fitted: em.Fit, *, lead: tuple[str, ...] = (), note: str = "") -> Aggregate:
+    """Return the answer of a fit on the distinct rows of these votes."""
     return em.aggregate(
         votes,
-        posterior,
-        run,
-        note=_stop_note(run, tolerance),
-        log_likelihood=likelihood if voted.any() else None,
-        psi=psi,
-        pi=pi,
-        skills=expected_accuracies(votes, psi, pi),
-        rule=partial(posterior_of, psi=psi, pi=pi),
+        votes.distinct.spread(fitted.posterior),
+        fitted.run,
+        lead=lead,
+        note=note,
+        log_likelihood=fitted.log_likelihood,
+        psi=fitted.psi,
+        pi=fitted.pi,
+        skills=expected_accuracies(votes, fitted.psi, fitted.pi),
+        rule=partial(posterior_of, psi=fitted.psi, pi=fitted.pi),
     )
 
 
 def posterior_of(codes: Integers, psi: Floats, pi: Floats) -> Floats:
     """Return Pr(Y = m | votes) of (n, d) codes, (n, K)."""
     posterior = np.empty((len(codes), len(pi)))
-    e_step(sparse_one_hot(codes, len(pi)), psi, pi, posterior)
+    Steps(Table(np.asarray(codes, np.int32), np.ones(len(codes)), len(pi))).expect(psi, pi, posterior)
     return posterior
 
 
-def m_step(
-    ballots: Any, posterior: Floats, voted: Mask, n_learners: int, *, smoothing: float = SMOOTHING
-) -> tuple[Floats, Floats]:
-    """Return psi (d, K, K) and pi (K,) given the ballots (n, d·K) and the posterior (n, K).
+class Steps:
+    """Steps of EM on one table.
 
-    A class that no row holds keeps pi = 0: EM cannot bring it back. Without any vote pi is uniform.
+    Parameters
+    ----------
+    table : Table
+    smoothing : float
+        Pseudo-votes added to each cell of psi.
     """
-    K = posterior.shape[1]
-    psi: Floats = (ballots.T @ posterior).reshape(n_learners, K, K)  # expected votes for l in rows of class m
-    psi += smoothing
-    psi /= psi.sum(axis=1, keepdims=True)
-    mass = voted.astype(np.float64) @ posterior
-    total = mass.sum()
-    return psi, mass / total if total else np.full(K, 1 / K)
 
+    def __init__(self, table: Table, smoothing: float = SMOOTHING) -> None:
+        self.table, self.smoothing = table, smoothing
+        self.ballots = table.ballots()  # (u, d·K)
+        self.counted = table.counted(self.ballots)
 
-def e_step(ballots: Any, psi: Floats, pi: Floats, posterior: Floats) -> float:
-    """Write Pr(Y = m | votes of the row) into the (n, K) posterior and return Σ_n log Pr(votes of row n).
+    def maximise(self, posterior: Floats) -> tuple[Floats, Floats]:
+        """Return psi (d, K, K) and pi (K,) given the posterior (u, K).
 
-    A row without votes gets pi and adds log 1.
-    """
-    n, K = posterior.shape
-    with np.errstate(divide="ignore"):  # a class with pi = 0 has the score −inf and the posterior 0
-        log_pi = np.log(pi)
-    log_psi = np.log(psi).reshape(-1, K)  # (d·K, K)
-    likelihood = 0.0
-    for rows in chunks(n, _BLOCK // K):
-        scores = ballots[rows] @ log_psi  # (b, K)
-        scores += log_pi
-        peak = scores.max(axis=1, keepdims=True)
-        np.exp(scores - peak, out=scores)
-        total = scores.sum(axis=1, keepdims=True)
-        np.divide(scores, total, out=posterior[rows])
-        likelihood += float(peak.sum() + np.log(total).sum())
-    return likelihood
+        A class that no row holds keeps pi = 0: EM cannot bring it back. Without any vote pi is uniform.
+        """
+        d, K = self.table.n_learners, self.table.n_classes
+        psi: Floats = (self.counted.T @ posterior).reshape(d, K, K)  # expected votes for l in rows of class m
+        psi += self.smoothing
+        psi /= psi.sum(axis=1, keepdims=True)
+        mass = self.table.counts @ posterior
+        total = mass.sum()
+        return psi, mass / total if total else np.full(K, 1 / K)
+
+    def expect(self, psi: Floats, pi: Floats, posterior: Floats) -> float:
+        """Write Pr(Y = m | votes of the row) into the (u, K) posterior and return the mean of log Pr(votes of a row).
+
+        A row without votes gets pi and counts for nothing.
+        """
+        with np.errstate(divide="ignore"):  # a class with pi = 0 has the score −inf and the posterior 0
+            log_pi = np.log(pi)
+        log_psi = np.log(psi).reshape(-1, len(pi))  # (d·K, K)
+        likelihood = 0.0
+        for rows in self.table.blocks():
+            scores = self.ballots[rows] @ log_psi  # (b, K)
+            scores += log_pi
+            likelihood += float(self.table.counts[rows] @ normalise_logs(scores))
+            posterior[rows] = scores
+        return likelihood / max(self.table.n_rows, 1.0)
 
 
 def expected_accuracies(votes: Votes, psi: Floats, pi: Floats) -> Floats:

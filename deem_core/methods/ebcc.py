@@ -15,13 +15,12 @@ until no Σ_m rho_nkm moves by 1e-3 or more, or 500 times. Each round raises the
 of several restarts the one with the highest ELBO answers. Ties go to the lowest class. After the first round equal
 rows have equal rho, so they are computed once.
 
-Memory: n·K·M + d·K²·M cells, of which about three copies live at once; refused above `MAX_CELLS`.
+Memory: u·K·M + d·K²·M cells for u distinct rows, of which about three copies live at once; refused above `MAX_CELLS`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -32,17 +31,19 @@ from deem_core.errors import InputError
 from deem_core.methods import em
 from deem_core.methods.contract import Aggregate
 from deem_core.methods.dawid_skene import expected_accuracies
-from deem_core.typing import Floats
+from deem_core.text import count
+from deem_core.typing import Floats, Integers
 from deem_core.votes import Votes
-from deem_core.votes.arrays import chunks, distinct_rows, sparse_one_hot
+from deem_core.votes.arrays import chunks
 from deem_core.votes.majority import vote_shares
+from deem_core.votes.patterns import Table
 
 SUBTYPES, RESTARTS = 10, 3
 CLASS_PRIOR, SUBTYPE_PRIOR, RIGHT_PRIOR, WRONG_PRIOR = 1.0, 0.1, 4.0, 1.0
 TOLERANCE, MAX_ITERATIONS = 1e-3, 500
 
 MAX_CELLS = 10**8
-"""Most cells of n·K·M + d·K²·M: three copies of so many doubles are 2.4 GB."""
+"""Most cells of u·K·M + d·K²·M: three copies of so many doubles are 2.4 GB."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +75,49 @@ def aggregate(
 
     psi and pi are posterior means, subtypes summed out. The notes tell the ELBO of every restart.
     """
-    _check_size(votes, subtypes)
-    if not (votes.votes_per_row > 0).any():
+    fitted, elbos = fit(
+        Table.of_votes(votes),
+        rng,
+        of_row=votes.distinct.of_row,
+        control=control,
+        restarts=restarts,
+        subtypes=subtypes,
+        max_iterations=max_iterations,
+    )
+    summary = (
+        f"ELBO of {len(elbos)} restart{'s' if len(elbos) > 1 else ''}: {', '.join(f'{elbo:,.1f}' for elbo in elbos)}."
+    )
+    return em.aggregate(
+        votes,
+        votes.distinct.spread(fitted.posterior),
+        fitted.run,
+        lead=(summary,),
+        reached=f"{fitted.run.done} iterations of restart {len(elbos)}",
+        psi=fitted.psi,
+        pi=fitted.pi,
+        skills=expected_accuracies(votes, fitted.psi, fitted.pi),
+    )
+
+
+def fit(
+    table: Table,
+    rng: np.random.Generator,
+    *,
+    of_row: Integers | None = None,
+    control: Control = NO_CONTROL,
+    restarts: int = RESTARTS,
+    subtypes: int = SUBTYPES,
+    max_iterations: int = MAX_ITERATIONS,
+) -> tuple[em.Fit, list[float]]:
+    """Fit on distinct rows with their counts; beside it the ELBO of each restart.
+
+    Parameters are those of `aggregate`, and ``of_row``, the distinct row of each row (n,) in the order in which the
+    rows draw their starts; by default those of the first distinct row come first.
+    """
+    _check_size(table, subtypes)
+    if not table.n_rows:
         raise InputError("There is no vote to learn from: every vote is missing.")
-    field = _Field(votes, subtypes)
+    field = _Field(table, subtypes, of_row)
     best, run = field.climb(rng, control, max_iterations)
     elbos = [best.elbo]
     while len(elbos) < restarts and not run.cut and not control.stopped():
@@ -86,31 +126,17 @@ def aggregate(
         if state.elbo > best.elbo:
             best, run = state, own
     posterior, psi, pi = field.answer(best)
-    summary = (
-        f"ELBO of {len(elbos)} restart{'s' if len(elbos) > 1 else ''}: {', '.join(f'{elbo:,.1f}' for elbo in elbos)}."
-    )
-    return em.aggregate(
-        votes,
-        posterior,
-        replace(run, cut=run.cut or len(elbos) < restarts),
-        lead=(summary,),
-        reached=f"{run.done} iterations of restart {len(elbos)}",
-        psi=psi,
-        pi=pi,
-        skills=expected_accuracies(votes, psi, pi),
-    )
+    return em.Fit(posterior, psi, pi, replace(run, cut=run.cut or len(elbos) < restarts)), elbos
 
 
 class _Field:
-    """Votes as mean field needs them: distinct rows, counts, priors."""
+    """A table as mean field needs it: distinct rows, counts, priors."""
 
-    def __init__(self, votes: Votes, subtypes: int) -> None:
-        self.votes, self.K, self.M = votes, votes.n_classes, subtypes
-        self.rows = distinct_rows(votes.codes)
-        self.counts = self.rows.counts.astype(np.float64)
-        self.ballots: Any = sparse_one_hot(self.rows.codes, self.K)  # (u, d·K)
-        self.voted = (self.rows.codes >= 0).any(axis=1)
-        self.counts[~self.voted] = 0  # rows without votes would only repeat the prior
+    def __init__(self, table: Table, subtypes: int, of_row: Integers | None = None) -> None:
+        self.table, self.K, self.M = table, table.n_classes, subtypes
+        self.of_row = np.repeat(np.arange(len(table.codes)), table.counts.astype(np.intp)) if of_row is None else of_row
+        self.counts = table.counts
+        self.ballots = table.ballots()  # (u, d·K)
         self.beta = np.full((self.K, self.K), WRONG_PRIOR)  # (l, k)
         np.fill_diagonal(self.beta, RIGHT_PRIOR)
 
@@ -133,12 +159,12 @@ class _Field:
 
         Its rho is a draw for each row and class.
         """
-        n, K, M = self.votes.n_rows, self.K, self.M
-        shares = vote_shares(self.rows.codes, K)
+        n, K, M = len(self.of_row), self.K, self.M
+        shares = vote_shares(self.table.codes, K)
         drawn = np.zeros((len(shares), K * M))
         entropy = 0.0
         for part in chunks(n, (1 << 20) // (K * M)):
-            of_row = self.rows.of_row[part]
+            of_row = self.of_row[part]
             own = np.repeat(shares[of_row], M, axis=1) * rng.dirichlet(np.ones(M), (len(of_row), K)).reshape(-1, K * M)
             entropy -= float(xlogy(own, own).sum())
             gather = csr_array(
@@ -152,7 +178,7 @@ class _Field:
 
         ``counted`` is rho (u, K·M) times the number of equal rows.
         """
-        K, M, d = self.K, self.M, self.votes.n_learners
+        K, M, d = self.K, self.M, self.table.n_learners
         mass = counted.sum(axis=0).reshape(K, M)
         nu, eta = CLASS_PRIOR + mass.sum(axis=1), SUBTYPE_PRIOR / M + mass
         mu = self.ballots.T @ counted + np.tile(np.repeat(self.beta, M, axis=1), (d, 1))  # (d·K, K·M)
@@ -165,7 +191,7 @@ class _Field:
 
     def e_step(self, state: State) -> Floats:
         """Return rho (u, K·M) for the Dirichlets of a state."""
-        d, K, M = self.votes.n_learners, self.K, self.M
+        d, K, M = self.table.n_learners, self.K, self.M
         mu = state.mu.reshape(d, K, K * M)
         logs = (digamma(mu) - digamma(mu.sum(axis=1, keepdims=True))).reshape(d * K, K * M)
         scores: Floats = self.ballots @ logs
@@ -177,16 +203,16 @@ class _Field:
         return scores
 
     def answer(self, state: State) -> tuple[Floats, Floats, Floats]:
-        """Return the posterior (n, K), psi (d, K, K) and pi (K,)."""
-        d, K, M = self.votes.n_learners, self.K, self.M
+        """Return the posterior (u, K), psi (d, K, K) and pi (K,)."""
+        d, K, M = self.table.n_learners, self.K, self.M
         pi = state.nu / state.nu.sum()
         posterior = state.rho.reshape(-1, K, M).sum(axis=2)
-        posterior[~self.voted] = pi
+        posterior[self.counts == 0] = pi
         posterior /= posterior.sum(axis=1, keepdims=True)
         means = state.mu.reshape(d, K, K, M)
         means = means / means.sum(axis=1, keepdims=True)
         psi = np.einsum("ilkm,km->ilk", means, state.eta / state.eta.sum(axis=1, keepdims=True))
-        return posterior[self.rows.of_row], psi / psi.sum(axis=1, keepdims=True), pi
+        return posterior, psi / psi.sum(axis=1, keepdims=True), pi
 
 
 def _evidence(posterior: Floats, prior: Floats) -> float:
@@ -201,11 +227,12 @@ def _evidence(posterior: Floats, prior: Floats) -> float:
     return float((ours - theirs).sum())
 
 
-def _check_size(votes: Votes, subtypes: int) -> None:
-    n, d, K = votes.n_rows, votes.n_learners, votes.n_classes
-    cells = n * K * subtypes + d * K * K * subtypes
+def _check_size(table: Table, subtypes: int) -> None:
+    u, d, K = len(table.codes), table.n_learners, table.n_classes
+    cells = u * K * subtypes + d * K * K * subtypes
     if cells > MAX_CELLS:
         raise InputError(
-            f"EBCC needs n·K·M + d·K²·M = {cells:,} cells, about {24 * cells / 1e9:.1f} GB in all: refused above "
-            f"{MAX_CELLS:,} cells ({24 * MAX_CELLS / 1e9:.1f} GB). Try ds or hds."
+            f"EBCC needs u·K·M + d·K²·M = {cells:,} cells for {count(u, 'different row')}, about "
+            f"{24 * cells / 1e9:.1f} GB in all: refused above {MAX_CELLS:,} cells "
+            f"({24 * MAX_CELLS / 1e9:.1f} GB). Try ds or hds."
         )

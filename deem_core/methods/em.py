@@ -31,6 +31,28 @@ class Iterations:
     cut: bool
 
 
+@dataclass(frozen=True)
+class Fit:
+    """Dawid-Skene parameters found on distinct rows, and how.
+
+    Attributes
+    ----------
+    posterior : (u, K)
+        Of each row of the table; pi for a row without votes.
+    psi : (d, K, K)
+    pi : (K,)
+    run : Iterations
+    log_likelihood : float, optional
+        Mean over the rows with votes; None where there are none or the method has none.
+    """
+
+    posterior: Floats
+    psi: Floats
+    pi: Floats
+    run: Iterations
+    log_likelihood: float | None = None
+
+
 def iterate(step: Callable[[int], bool], *, max_iterations: int, control: Control) -> Iterations:
     """Repeat ``step`` until it returns True; one iteration is always made.
 

@@ -24,8 +24,9 @@ from deem_core.control import NO_CONTROL, Control
 from deem_core.methods import dawid_skene, em
 from deem_core.methods.contract import Aggregate
 from deem_core.votes import Votes
-from deem_core.votes.arrays import hard, sparse_one_hot
+from deem_core.votes.arrays import hard
 from deem_core.votes.majority import vote_shares
+from deem_core.votes.patterns import Table
 
 TOLERANCE, MAX_ITERATIONS = 1e-4, 100
 SMOOTHING = 0.01
@@ -51,21 +52,32 @@ def hybrid(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONT
 
 
 def _hardened_em(votes: Votes, *, control: Control, soft_until: float) -> Aggregate:
-    """Run EM, hard from the iteration after Σ|Δpi| has fallen to ``soft_until`` (at once if that is infinite)."""
-    K = votes.n_classes
-    ballots = sparse_one_hot(votes.codes, K)
-    voted = votes.votes_per_row > 0
-    posterior = vote_shares(votes.codes, K)
+    fitted, hard_from = fit(Table.of_votes(votes), control=control, soft_until=soft_until)
+    return dawid_skene.answer(
+        votes,
+        fitted,
+        lead=(f"Hard labels from iteration {hard_from} on.",) if hard_from > 1 else (),
+        note="" if fitted.run.converged else f"Class shares were still moving after {fitted.run.done} iterations.",
+    )
+
+
+def fit(table: Table, *, control: Control = NO_CONTROL, soft_until: float = np.inf) -> tuple[em.Fit, int]:
+    """Run EM on distinct rows with their counts.
+
+    It is hard from the iteration after Σ|Δpi| has fallen to ``soft_until`` (at once if that is infinite), which is
+    returned beside the fit; 0 if it never was.
+    """
+    steps = dawid_skene.Steps(table, SMOOTHING)
+    posterior = vote_shares(table.codes, table.n_classes)
     is_hard = bool(np.isinf(soft_until))
     hard_from = 1 if is_hard else 0
-    psi, pi, likelihood = np.empty(0), np.full(K, np.inf), 0.0
+    psi, pi, likelihood = np.empty(0), np.full(table.n_classes, np.inf), 0.0
 
     def step(done: int) -> bool:
         nonlocal psi, pi, likelihood, is_hard, hard_from
         before = pi
-        labels = hard(posterior) if is_hard else posterior
-        psi, pi = dawid_skene.m_step(ballots, labels, voted, votes.n_learners, smoothing=SMOOTHING)
-        likelihood = dawid_skene.e_step(ballots, psi, pi, posterior)
+        psi, pi = steps.maximise(hard(posterior) if is_hard else posterior)
+        likelihood = steps.expect(psi, pi, posterior)
         moved = float(np.abs(pi - before).sum())
         if is_hard:
             return moved < TOLERANCE
@@ -74,14 +86,4 @@ def _hardened_em(votes: Votes, *, control: Control, soft_until: float) -> Aggreg
         return False
 
     run = em.iterate(step, max_iterations=MAX_ITERATIONS, control=control)
-    return em.aggregate(
-        votes,
-        posterior,
-        run,
-        lead=(f"Hard labels from iteration {hard_from} on.",) if hard_from > 1 else (),
-        note="" if run.converged else f"Class shares were still moving after {run.done} iterations.",
-        log_likelihood=likelihood / int(voted.sum()) if voted.any() else None,
-        psi=psi,
-        pi=pi,
-        skills=dawid_skene.expected_accuracies(votes, psi, pi),
-    )
+    return em.Fit(posterior, psi, pi, run, likelihood if table.n_rows else None), hard_from

@@ -48,7 +48,7 @@ def answer(votes: Votes, grouping: Grouping) -> Aggregate:
     voted = votes.votes_per_row > 0
     psi, pi = model.confusion_given_label(), model.prior
     return Aggregate(
-        posterior=model.posterior(votes.codes),
+        posterior=votes.distinct.spread(model.posterior(votes.distinct.codes)),
         voted=voted,
         iterations=grouping.iterations,
         converged=grouping.converged,

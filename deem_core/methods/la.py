@@ -65,7 +65,9 @@ def two_passes(votes: Votes, rng: np.random.Generator, *, control: Control = NO_
     ``rng`` draws its order. ``skills`` are these abilities (d,).
     """
     stream = stream_rows(votes, rng, control)
-    posterior = scores_to_posterior(class_scores(votes, stream.ability), votes)
+    rows = votes.distinct
+    scores = class_scores(rows.codes, stream.ability, votes.n_classes)
+    posterior = rows.spread(scores_to_posterior(scores, rows.weights > 0))
     return _aggregate(votes, stream, posterior, passes=2)
 
 

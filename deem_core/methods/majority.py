@@ -19,10 +19,10 @@ import numpy as np
 from deem_core.control import NO_CONTROL, Control
 from deem_core.methods import em
 from deem_core.methods.contract import Aggregate, fill_silent_rows, silence_notes
-from deem_core.typing import Floats, Integers
+from deem_core.typing import Codes, Floats, Integers, Mask
 from deem_core.votes import NO_VOTE, Votes
 from deem_core.votes.arrays import normalise_logs, weighted_votes
-from deem_core.votes.majority import vote_shares
+from deem_core.votes.majority import majority_vote, vote_shares
 
 MAX_ITERATIONS = 100
 
@@ -64,41 +64,41 @@ def weighted_vote(votes: Votes, rng: np.random.Generator, *, control: Control = 
 
     ``rng`` is not used. ``skills`` are the a (d,).
     """
-    voted = votes.votes_per_row > 0
+    rows = votes.distinct
+    weights, voted = rows.weights, rows.weights > 0
     n_cast = votes.class_counts.sum(axis=1)
-    labels = votes.majority_vote.codes
+    labels = majority_vote(rows.codes).codes
     agreement, scores = np.empty(0), np.empty(0)
 
     def step(done: int) -> bool:
         nonlocal labels, agreement, scores
-        hits = ((votes.codes == labels[:, None]) & voted[:, None]).sum(axis=0)
-        agreement = hits / np.maximum(n_cast, 1)
-        scores = class_scores(votes, agreement)
-        before, labels = labels, np.where(voted, scores.argmax(axis=1), -1).astype(np.int32)
-        return bool((before == labels).all())
+        agreement = weights @ (rows.codes == labels[:, None]) / np.maximum(n_cast, 1)
+        scores = class_scores(rows.codes, agreement, votes.n_classes)
+        before, labels = labels, scores.argmax(axis=1).astype(np.int32)
+        return bool((before == labels)[voted].all())
 
     run = em.iterate(step, max_iterations=MAX_ITERATIONS, control=control)
     return em.aggregate(
         votes,
-        scores_to_posterior(scores, votes),
+        rows.spread(scores_to_posterior(scores, voted)),
         run,
         note="" if run.converged else f"Labels were still changing after {run.done} iterations.",
         skills=np.where(n_cast > 0, agreement, np.nan),
     )
 
 
-def class_scores(votes: Votes, ability: Floats) -> Floats:
+def class_scores(codes: Codes, ability: Floats, n_classes: int) -> Floats:
     """Return Σ_{i ∈ V_n} (K·a_i − 1) 1[x_ni = k], (n, K).
 
     Classes without a vote score 0.
     """
-    return weighted_votes(votes.codes, votes.n_classes * ability - 1, votes.n_classes)
+    return weighted_votes(codes, n_classes * ability - 1, n_classes)
 
 
-def scores_to_posterior(scores: Floats, votes: Votes) -> Floats:
+def scores_to_posterior(scores: Floats, voted: Mask) -> Floats:
     """Return softmax_k( K/(K − 1) · scores ), (n, K), computed in place; 1/K in rows without votes."""
-    K = votes.n_classes
+    K = scores.shape[1]
     scores *= K / (K - 1)
     normalise_logs(scores)
-    fill_silent_rows(scores, votes.votes_per_row > 0)
+    fill_silent_rows(scores, voted)
     return scores

@@ -13,6 +13,7 @@ A vote costs the same whatever K is, but experts on single classes cannot be see
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -24,6 +25,7 @@ from deem_core.typing import Floats, Integers
 from deem_core.votes import NO_VOTE, Votes
 from deem_core.votes.arrays import credit, normalise_logs, weighted_votes
 from deem_core.votes.majority import vote_shares
+from deem_core.votes.patterns import Table
 
 TOLERANCE, MAX_ITERATIONS = 1e-5, 100
 SMOOTHING = 0.01
@@ -37,34 +39,52 @@ def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_C
 
     ``rng`` is not used. ``skills`` are the accuracies p (d,).
     """
-    K = votes.n_classes
-    voted = votes.votes_per_row > 0
-    n_voted = max(int(voted.sum()), 1)
-    n_cast = votes.class_counts.sum(axis=1)
-    cast = votes.codes != NO_VOTE
-    posterior = vote_shares(votes.codes, K)
+    fitted = fit(Table.of_votes(votes), control=control)
+    return em.aggregate(
+        votes,
+        votes.distinct.spread(fitted.posterior),
+        fitted.run,
+        log_likelihood=fitted.log_likelihood,
+        psi=_confusions(fitted.accuracy, votes.n_classes),
+        pi=fitted.pi,
+        skills=np.where(votes.learner_coverage > 0, fitted.accuracy, np.nan),
+        rule=partial(posterior_of, accuracy=fitted.accuracy, pi=fitted.pi),
+    )
+
+
+@dataclass(frozen=True)
+class CoinFit:
+    """Accuracies found on distinct rows, and how.
+
+    The posterior (u, K), accuracies (d,), pi (K,), and the mean log-likelihood of the rows with votes, if any.
+    """
+
+    posterior: Floats
+    accuracy: Floats
+    pi: Floats
+    run: em.Iterations
+    log_likelihood: float | None
+
+
+def fit(table: Table, *, control: Control = NO_CONTROL) -> CoinFit:
+    """Fit on distinct rows with their counts."""
+    K, counts = table.n_classes, table.counts
+    cast = table.codes != NO_VOTE
+    n_cast, n_rows = counts @ cast, table.n_rows
+    posterior = vote_shares(table.codes, K)
     accuracy, pi, likelihood = np.empty(0), np.empty(0), -np.inf
 
     def step(done: int) -> bool:
         nonlocal accuracy, pi, posterior, likelihood
-        accuracy = (credit(votes.codes, posterior) + SMOOTHING) / (n_cast + K * SMOOTHING)
-        pi = posterior[voted].mean(axis=0) if voted.any() else np.full(K, 1 / K)
-        posterior = _scores(votes.codes, accuracy, pi)
+        accuracy = (credit(table.codes, counts[:, None] * posterior) + SMOOTHING) / (n_cast + K * SMOOTHING)
+        pi = counts @ posterior / n_rows if n_rows else np.full(K, 1 / K)
+        posterior = _scores(table.codes, accuracy, pi)
         sums = normalise_logs(posterior) + cast @ np.log((1 - accuracy) / (K - 1))
-        before, likelihood = likelihood, float(sums[voted].sum()) / n_voted
+        before, likelihood = likelihood, float(counts @ sums) / max(n_rows, 1.0)
         return done > 0 and em.likelihood_settled(before, likelihood, TOLERANCE)
 
     run = em.iterate(step, max_iterations=MAX_ITERATIONS, control=control)
-    return em.aggregate(
-        votes,
-        posterior,
-        run,
-        log_likelihood=likelihood if voted.any() else None,
-        psi=_confusions(accuracy, K),
-        pi=pi,
-        skills=np.where(n_cast > 0, accuracy, np.nan),
-        rule=partial(posterior_of, accuracy=accuracy, pi=pi),
-    )
+    return CoinFit(posterior, accuracy, pi, run, likelihood if n_rows else None)
 
 
 def posterior_of(codes: Integers, accuracy: Floats, pi: Floats) -> Floats:

@@ -73,8 +73,8 @@ def one_vs_all(votes: Votes, score: Callable[[Signs], Floats], control: Control,
     """
     check_learners(votes, name)
     K = votes.n_classes
-    rows = distinct_rows(votes.codes)
-    counts = np.where((rows.codes >= 0).any(axis=1), rows.counts, 0).astype(np.float64)
+    rows = votes.distinct
+    counts = rows.weights
     majority = np.bincount(votes.majority_vote.codes + 1, minlength=K + 1)[1:] / max(counts.sum(), 1)
     odds = np.zeros((len(rows.codes), K))
     classes = [1] if K == 2 else range(K)
@@ -85,7 +85,7 @@ def one_vs_all(votes: Votes, score: Callable[[Signs], Floats], control: Control,
         own: Floats = np.bincount(marks.of_row, counts, minlength=len(z)).astype(np.float64)
         odds[:, k] = score(Signs(z, np.abs(z), own, float(majority[k])))[marks.of_row]
     normalise_logs(odds)
-    return odds[rows.of_row]
+    return rows.spread(odds)
 
 
 def check_cut(done: int, n_classes: int, control: Control) -> None:

@@ -21,9 +21,10 @@ from deem_core.model.energy import (
 from deem_core.training.near_copies import Reduction
 from deem_core.typing import Codes, Floats, Integers
 from deem_core.votes.alignment import apply_map
-from deem_core.votes.arrays import NO_VOTE, chunks
+from deem_core.votes.arrays import NO_VOTE, chunks, distinct_rows
 
-_CHUNK_CELLS = 1 << 23  # (row, unit) cells of a layer held at once
+_CHUNK_CELLS = 1 << 20  # (row, unit) cells of a layer held at once: caches hold them (bench_distinct)
+_GPU_CHUNK_CELLS = 1 << 23
 
 
 @dataclass(frozen=True)
@@ -72,19 +73,19 @@ class Part:
 
         For (n, d) codes of the file's learners.
         """
-        reduced = self.reduction.apply(codes)
-        answer = np.empty((len(codes), self.model.n_classes))
-        for rows in row_chunks(len(codes), self.model):
-            each = ask(self.model, reduced[rows], self.exact)
+        distinct = distinct_rows(self.reduction.apply(codes))  # near-copies merged, more rows are equal
+        answer = np.empty((len(distinct.codes), self.model.n_classes))
+        for rows in row_chunks(len(answer), self.model):
+            each = ask(self.model, distinct.codes[rows], self.exact)
             answer[rows] = np.mean([apply_map(each[r], self.maps[r]) for r in range(len(each))], axis=0)
-        return answer
+        return distinct.spread(answer)
 
     def logits(self, codes: Integers) -> Floats:
         """Return the label's logits of every restart, (R', n, K), in class order."""
-        reduced, model = self.reduction.apply(codes), self.model
-        aligned = np.empty((model.n_models, len(codes), model.n_classes))
-        for rows in row_chunks(len(reduced), model):
-            states = _states(model, reduced[rows])
+        distinct, model = distinct_rows(self.reduction.apply(codes)), self.model
+        aligned = np.empty((model.n_models, len(distinct.codes), model.n_classes))
+        for rows in row_chunks(len(distinct.codes), model):
+            states = _states(model, distinct.codes[rows])
             with torch.no_grad():
                 _, scores = label_logits(model, states)
                 if self.exact:  # missing votes are summed out
@@ -92,7 +93,7 @@ class Part:
             each = scores.cpu().to(torch.float64).numpy()
             for r, own in enumerate(self.maps):
                 aligned[r, rows] = apply_map(each[r], own)
-        return aligned
+        return distinct.spread(aligned, axis=1)
 
     def unit_codes(self, codes: Integers, restart: int) -> list[Codes]:
         """Return the most active state of each unit after each layer.
@@ -100,15 +101,16 @@ class Part:
         One restart; (n, d') for each layer, -1 for silent units.
         """
         model = self.model.single(restart)
-        reduced = self.reduction.apply(codes)
-        layers = [np.empty(reduced.shape, np.int32) for _ in range(model.n_layers)]
-        for rows in row_chunks(len(reduced), model):
+        distinct = distinct_rows(self.reduction.apply(codes))
+        layers = [np.empty(distinct.codes.shape, np.int32) for _ in range(model.n_layers)]
+        for rows in row_chunks(len(distinct.codes), model):
+            states = _states(model, distinct.codes[rows])
             with torch.no_grad():
-                for layer, active in zip(layers, layer_outputs(model, _states(model, reduced[rows])), strict=True):
+                for layer, active in zip(layers, layer_outputs(model, states), strict=True):
                     layer[rows] = active[0].argmax(-1).cpu().numpy()
         for layer in layers:
-            layer[reduced == NO_VOTE] = NO_VOTE
-        return layers
+            layer[distinct.codes == NO_VOTE] = NO_VOTE
+        return [distinct.spread(layer) for layer in layers]
 
     def parameters(self) -> tuple[Floats, Floats] | None:
         """Return ψ (d', K, K) and π (K,), averaged over restarts.
@@ -133,8 +135,9 @@ def ask(model: Model, codes: Integers, exact: bool) -> Floats:
 
 
 def row_chunks(n_rows: int, model: Model) -> Iterator[slice]:
-    """Yield chunks of rows whose units fit into memory."""
-    return chunks(n_rows, max(256, _CHUNK_CELLS // (model.n_models * model.n_learners * model.n_classes)))
+    """Yield chunks of rows whose units a processor's caches or a GPU hold."""
+    cells = _CHUNK_CELLS if model.weights.device.type == "cpu" else _GPU_CHUNK_CELLS
+    return chunks(n_rows, max(256, cells // (model.n_models * model.n_learners * model.n_classes)))
 
 
 def _states(model: Model, codes: Integers) -> torch.Tensor:

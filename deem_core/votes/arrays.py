@@ -17,6 +17,7 @@ NO_VOTE = -1
 """Class code of a vote that was not cast."""
 
 _BLOCK = 1 << 20  # (row, class) or (row, learner) cells handled at once
+_PRINTED_ROWS = 1 << 14  # rows fingerprinted at once: caches hold their columns
 
 
 def chunks(n: int, size: int) -> Iterator[slice]:
@@ -86,30 +87,68 @@ class Distinct:
     """
 
     codes: Codes
-    of_row: NDArray[np.intp]
+    of_row: Integers
     counts: NDArray[np.int64]
+
+    @property
+    def weights(self) -> Floats:
+        """How often each row occurs to learn from, (u,): a row without votes counts for nothing."""
+        return np.where((self.codes != NO_VOTE).any(axis=1), self.counts, 0).astype(np.float64)
+
+    def spread(self, values: NDArray[Any], axis: int = 0) -> NDArray[Any]:
+        """Return values of the distinct rows as those of all rows.
+
+        From (u, …) to (n, …) along ``axis``; the array itself where no row repeats.
+        """
+        alone = len(self.codes) == len(self.of_row)  # in order of first appearance: each row is at its place
+        return values if alone else np.take(values, self.of_row, axis=axis)  # a third of the time of values[of_row]
 
 
 def distinct_rows(codes: Integers) -> Distinct:
     """Return the distinct rows of an (n, d) array.
 
-    Rows are compared by a 64-bit fingerprint, which takes one pass instead of a sort; then every row is compared
-    with the one it is said to equal, and should two fingerprints ever coincide, the rows are sorted after all.
+    Rows are told apart by 64-bit numbers in one pass. Where so many digits can hold a row they are the row; otherwise
+    they are fingerprints, every row is compared with the one it is said to equal, and should two fingerprints ever
+    coincide, the rows are sorted after all.
     """
-    weights = np.random.default_rng(0).integers(1, 2**63, size=(codes.shape[1],), dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        prints = np.zeros(len(codes), np.uint64)
-        for j in range(codes.shape[1]):
-            mixed = (codes[:, j].astype(np.uint64) + np.uint64(1)) * (weights[j] | np.uint64(1))
-            prints = prints * np.uint64(0x9E3779B97F4A7C15) + (mixed ^ (mixed >> np.uint64(29)))
-    of_row, different = pd.factorize(prints)
-    first = np.full(len(different), -1, np.intp)
-    first[of_row[::-1]] = np.arange(len(codes))[::-1]
-    rows = np.ascontiguousarray(codes[first], np.int32)
-    if not all((rows[of_row[part]] == codes[part]).all() for part in chunks(len(codes), 1 << 16)):
-        rows, of_row = np.unique(codes, axis=0, return_inverse=True)
-        rows = rows.astype(np.int32)
-    return Distinct(rows, of_row.reshape(-1), np.bincount(of_row.reshape(-1), minlength=len(rows)))
+    prints, exact = _fingerprints(codes)
+    of_row, _ = pd.factorize(prints)
+    first = _first_rows(of_row)
+    rows = np.ascontiguousarray(codes if len(first) == len(codes) else codes[first], np.int32)
+    if not exact and not all((rows[of_row[part]] == codes[part]).all() for part in chunks(len(codes), 1 << 16)):
+        _, first, of_row = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        of_row = np.argsort(order)[of_row.reshape(-1)]
+        rows = np.ascontiguousarray(codes[first[order]], np.int32)
+    counts = np.bincount(of_row, minlength=len(rows))
+    return Distinct(rows, of_row.astype(np.int32 if len(codes) < 1 << 31 else np.int64), counts)
+
+
+def _fingerprints(codes: Integers) -> tuple[NDArray[np.uint64], bool]:
+    """Return a number for each row, (n,), and whether it tells all of the row."""
+    n, d = codes.shape
+    least = int(codes.min(initial=0))
+    states = int(codes.max(initial=0)) - least + 1
+    exact = states**d < 1 << 64
+    factor = np.uint64(states if exact else 0x9E3779B97F4A7C15)
+    weights = np.random.default_rng(0).integers(1, 2**63, size=(d,), dtype=np.uint64) | np.uint64(1)
+    prints = np.zeros(n, np.uint64)
+    for rows in chunks(n, _PRINTED_ROWS):
+        own = prints[rows]
+        columns = (codes[rows].T.astype(np.int64) - least).view(np.uint64)
+        for j in range(d):
+            digits = columns[j]
+            if not exact:
+                digits = (digits + np.uint64(1)) * weights[j]
+                digits ^= digits >> np.uint64(29)
+            own *= factor
+            own += digits
+    return prints, exact
+
+
+def _first_rows(of_row: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return where each number is first met, (u,), if they are given in order of appearance."""
+    return np.flatnonzero(np.diff(np.maximum.accumulate(of_row), prepend=-1))
 
 
 def weighted_votes(codes: Integers, weights: Floats, n_classes: int) -> Floats:

@@ -23,7 +23,7 @@ from deem_core.errors import InputError
 from deem_core.text import count
 from deem_core.typing import Codes, Floats, Mask
 from deem_core.votes import checks, coding
-from deem_core.votes.arrays import NO_VOTE
+from deem_core.votes.arrays import NO_VOTE, Distinct, distinct_rows
 from deem_core.votes.labels import DEFAULT, MissingRule
 from deem_core.votes.majority import MajorityVote, majority_vote
 
@@ -332,6 +332,14 @@ class Votes:
     def majority_vote(self) -> MajorityVote:
         """Plurality of every row; ties go to the lowest class index."""
         return majority_vote(self.codes)
+
+    @cached_property
+    def distinct(self) -> Distinct:
+        """Rows without repetition, with their counts.
+
+        Equal votes have equal answers, so methods compute each distinct row once.
+        """
+        return distinct_rows(self.codes)
 
     @cached_property
     def unanimous(self) -> Mask:

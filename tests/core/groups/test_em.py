@@ -6,11 +6,11 @@ import pytest
 from deem_core import simulation
 from deem_core.control import Control
 from deem_core.groups.em import SMOOTHING, Expectation, fit
-from deem_core.groups.latent_tree import GroupedModel, Table
+from deem_core.groups.latent_tree import GroupedModel
 from deem_core.methods import dawid_skene
 from deem_core.votes import NO_VOTE
-from deem_core.votes.arrays import sparse_one_hot
 from deem_core.votes.majority import vote_shares
+from deem_core.votes.patterns import Table
 from tests.core.groups.trees import enumerated_likelihood, enumerated_posterior, random_codes
 
 
@@ -37,17 +37,18 @@ def test_without_groups_it_is_dawid_skene(missing):
     rng = np.random.default_rng(0)
     votes = simulation.condind(800, rng=rng, n_learners=6).votes
     codes = np.where(rng.random(votes.codes.shape) < missing, NO_VOTE, votes.codes)
-    K, d = votes.n_classes, votes.n_learners
-    ballots, posterior, voted = sparse_one_hot(codes, K), vote_shares(codes, K), (codes != NO_VOTE).any(axis=1)
-    psi, pi = dawid_skene.m_step(ballots, posterior, voted, d, smoothing=SMOOTHING)
+    K = votes.n_classes
+    every = Table(codes, (codes != NO_VOTE).any(axis=1).astype(float), K)
+    steps, posterior = dawid_skene.Steps(every, SMOOTHING), vote_shares(codes, K)
+    psi, pi = steps.maximise(posterior)
     for _ in range(12):
-        likelihood = dawid_skene.e_step(ballots, psi, pi, posterior)
-        psi, pi = dawid_skene.m_step(ballots, posterior, voted, d, smoothing=SMOOTHING)
+        likelihood = steps.expect(psi, pi, posterior) * every.n_rows
+        psi, pi = steps.maximise(posterior)
     found = fit(Table.of(codes, K), (), rounds=12, tolerance=0.0)
     assert np.allclose(found.model.B, psi, atol=1e-10)
     assert np.allclose(found.model.pi, pi, atol=1e-10)
     assert found.log_likelihood == pytest.approx(likelihood)
-    dawid_skene.e_step(ballots, psi, pi, posterior)
+    steps.expect(psi, pi, posterior)
     assert np.allclose(found.model.posterior(codes), posterior, atol=1e-9)
 
 

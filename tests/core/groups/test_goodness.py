@@ -7,7 +7,7 @@ from deem_core import simulation
 from deem_core.groups import goodness as goodness_module
 from deem_core.groups.em import fit
 from deem_core.groups.goodness import draw, goodness
-from deem_core.groups.latent_tree import Table
+from deem_core.votes.patterns import Table
 
 GROUPS = ((0, 1, 2, 3), (4, 5, 6, 7), (8, 9, 10, 11))
 

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from deem_core.groups.latent_tree import ROOT, Branches, Logs, Table
+from deem_core.groups.latent_tree import ROOT, Branches, Logs
 from deem_core.votes import NO_VOTE
+from deem_core.votes.patterns import Table
 from tests.core.groups.trees import enumerated_likelihood, enumerated_posterior, joint, random_codes, random_tree
 
 SHAPES = [

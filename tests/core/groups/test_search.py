@@ -8,8 +8,8 @@ import pytest
 from deem_core import simulation
 from deem_core.control import Stopped, StopWhen
 from deem_core.groups.em import fit
-from deem_core.groups.latent_tree import Table
 from deem_core.groups.search import SEARCH_ROUNDS, Scores, canonical, changes, dendrogram, find_groups, second_look
+from deem_core.votes.patterns import Table
 from tests.core.groups.helpers import noisy_copies
 
 TRUE_GROUPS = ((0, 1, 2, 3), (4, 5, 6, 7), (8, 9, 10, 11))

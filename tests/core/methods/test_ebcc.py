@@ -7,6 +7,7 @@ from scipy.special import gammaln
 from deem_core import InputError
 from deem_core.control import NO_CONTROL
 from deem_core.methods import ebcc
+from deem_core.votes.patterns import Table
 from tests.core.methods.helpers import make_votes, random_votes
 
 
@@ -36,7 +37,7 @@ def log_evidence(codes, K, M):
 
 def elbos_of(votes, subtypes, seed, most):
     """ELBO after the start and after each iteration of one restart."""
-    field = ebcc._Field(votes, subtypes)
+    field = ebcc._Field(Table.of_votes(votes), subtypes, votes.distinct.of_row)
     return [field.climb(np.random.default_rng(seed), NO_CONTROL, steps)[0].elbo for steps in range(most)]
 
 
@@ -63,11 +64,11 @@ def test_the_restart_of_highest_elbo_answers():
     made = ebcc.aggregate(votes, np.random.default_rng(4), restarts=4)
     told = [float(part) for part in made.notes[0].split(": ")[1].rstrip(".").replace(",", "").split()]
     rng = np.random.default_rng(4)
-    field = ebcc._Field(votes, ebcc.SUBTYPES)
+    field = ebcc._Field(Table.of_votes(votes), ebcc.SUBTYPES, votes.distinct.of_row)
     states = [field.climb(rng, NO_CONTROL, 500)[0] for _ in range(4)]
     np.testing.assert_allclose(told, [state.elbo for state in states], atol=0.06)
     best = max(states, key=lambda state: state.elbo)
-    np.testing.assert_array_equal(made.posterior, field.answer(best)[0])
+    np.testing.assert_array_equal(made.posterior, field.answer(best)[0][votes.distinct.of_row])
 
 
 def test_equal_rows_have_equal_answers_and_rows_without_votes_none():
@@ -80,5 +81,5 @@ def test_equal_rows_have_equal_answers_and_rows_without_votes_none():
 
 def test_too_many_cells_are_refused_with_their_number(monkeypatch):
     monkeypatch.setattr(ebcc, "MAX_CELLS", 10**7)
-    with pytest.raises(InputError, match=r"30,110,000 cells, about 0\.7 GB"):
+    with pytest.raises(InputError, match=r"30,010,000 cells for 1 different row, about 0\.7 GB"):
         ebcc.aggregate(make_votes(np.zeros((11, 3), int), 1000), np.random.default_rng(0))

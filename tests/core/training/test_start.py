@@ -6,12 +6,12 @@ import pytest
 from deem_core.control import Control
 from deem_core.groups.em import fit
 from deem_core.groups.grouping import Grouping
-from deem_core.groups.latent_tree import Table
 from deem_core.model.config import TrainConfig
 from deem_core.simulation import make
 from deem_core.training import start as module
 from deem_core.training.start import choose_start, plan_sweep, plan_training
 from deem_core.votes import Votes
+from deem_core.votes.patterns import Table
 
 TREE_GROUPS = ((0, 1, 2, 3), (4, 5, 6, 7), (8, 9, 10, 11))
 

@@ -5,24 +5,50 @@ from deem_core.votes import arrays
 from deem_core.votes.arrays import chunks, distinct_rows, one_hot, spread_rows
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (500, 3), (2000, 12)])
-def test_rows_come_back_and_are_counted(shape):
-    codes = np.random.default_rng(0).integers(-1, 3, shape).astype(np.int32)
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64])
+@pytest.mark.parametrize("shape", [(1, 1), (500, 3), (2000, 12), (300, 70)])
+def test_rows_come_back_and_are_counted(shape, dtype):
+    codes = np.random.default_rng(0).integers(-1, 3, shape).astype(dtype)
+    codes[len(codes) // 2 :] = codes[: len(codes) - len(codes) // 2]
     rows = distinct_rows(codes)
     assert (rows.codes[rows.of_row] == codes).all()
     assert len(np.unique(rows.codes, axis=0)) == len(rows.codes)
-    assert rows.counts.sum() == len(codes)
+    assert (rows.counts == np.bincount(rows.of_row)).all()
 
 
 def test_rows_are_in_order_of_first_appearance():
     assert distinct_rows(np.array([[2, 1], [0, 0], [2, 1]])).codes.tolist() == [[2, 1], [0, 0]]
 
 
+def test_numbers_that_hold_a_row_tell_rows_apart_and_others_are_checked():
+    few, many = np.full((2, 40), 2, np.int32), np.full((2, 41), 2, np.int32)
+    assert arrays._fingerprints(few)[1]  # 3^40 < 2^64 ≤ 3^41
+    assert not arrays._fingerprints(many)[1]
+    every = np.stack(np.meshgrid(*[np.arange(-1, 2)] * 7), axis=-1).reshape(-1, 7)
+    assert len(np.unique(arrays._fingerprints(every)[0])) == 3**7
+
+
 def test_equal_fingerprints_of_different_rows_are_noticed(monkeypatch):
-    codes = np.array([[0, 1], [1, 0], [0, 1]], np.int32)
+    codes = np.zeros((4, 70), np.int32)
+    codes[[0, 2], 1] = codes[1, 0] = 1  # rows 0 and 2 are equal and come last when sorted
     monkeypatch.setattr(arrays.pd, "factorize", lambda prints: (np.zeros(len(prints), np.intp), np.zeros(1)))
     rows = distinct_rows(codes)
-    assert (rows.codes[rows.of_row] == codes).all()
+    assert rows.of_row.tolist() == [0, 1, 0, 2]
+    assert (rows.codes == codes[[0, 1, 3]]).all()
+
+
+def test_values_of_distinct_rows_are_spread_over_all_rows():
+    rows = distinct_rows(np.array([[2, 1], [0, 0], [2, 1]]))
+    values = np.array([[0.5], [0.25]])
+    assert rows.spread(values).tolist() == [[0.5], [0.25], [0.5]]
+    assert rows.spread(values.T, axis=1).tolist() == [[0.5, 0.25, 0.5]]
+
+
+def test_without_repeats_nothing_is_copied():
+    codes = np.arange(6, dtype=np.int32).reshape(3, 2)
+    rows, values = distinct_rows(codes), np.zeros((3, 4))
+    assert np.shares_memory(rows.codes, codes)
+    assert rows.spread(values) is values
 
 
 def test_no_rows_are_no_rows():
