@@ -40,6 +40,8 @@ class Facts:
         (its expected value), and with ties given to the first class.
     learner_accuracy : (d,), optional
         Evaluation only: the same for each learner, over the rows it voted on.
+    learner_class : (d,)
+        Class that each learner votes for most.
     fewest_votes, most_votes : int
         Votes of a row.
     """
@@ -51,6 +53,7 @@ class Facts:
     n_silent: int
     learner_coverage: Floats
     learner_agreement: Floats
+    learner_class: NDArray[np.intp]
     class_votes: NDArray[np.int64]
     class_rows: NDArray[np.int64]
     constant_learners: tuple[str, ...]
@@ -145,6 +148,7 @@ class FactsTally:
             majority_accuracy=self.fair_hits / self.n_truth if known else None,
             learner_accuracy=_rates(self.truth_hits) if known else None,
             majority_first_class_accuracy=self.first_hits / self.n_truth if known else None,
+            learner_class=self.class_counts.argmax(axis=1),
             fewest_votes=min(self.fewest, self.most),
             most_votes=self.most,
         )
