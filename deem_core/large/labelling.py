@@ -24,7 +24,6 @@ from deem_core.methods.contract import Rule
 from deem_core.methods.registry import TRAINED
 from deem_core.typing import Mask
 from deem_core.votes import Votes
-from deem_core.votes.arrays import chunks
 from deem_core.votes.coding import key_of
 from deem_core.votes.patterns import Table
 from deem_core.votes.recode import Recoded
@@ -35,7 +34,9 @@ if TYPE_CHECKING:  # scikit-learn takes a moment
 BY_PARTS = ("auto", "mv", "ds", "fds", "hds", "onecoin", "rules", "safe", *TRAINED)
 """Methods that can label rows beyond those they were fitted on."""
 
-_CHUNK = 1 << 18
+
+def _same(votes: Votes) -> Votes:
+    return votes
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +45,8 @@ class Labelling:
 
     Attributes
     ----------
-    rule : function
-        (b, d) class codes → (b, K) posterior.
+    rule : function, optional
+        (b, d) class codes → (b, K) posterior; None where the sample is the file, whose answer is known.
     sample : Answer
         The answer for the rows of the sample.
     review : Review
@@ -59,32 +60,36 @@ class Labelling:
         What can be saved and applied to other files.
     """
 
-    rule: Rule
+    rule: Rule | None
     sample: Answer
     review: Review
     fitted: str
-    translate: Callable[[Votes], Votes] = lambda votes: votes
+    translate: Callable[[Votes], Votes] = _same
     summary: TrainingSummary | None = None
     model: Fuser | None = None
 
-    def answer(self, votes: Votes, n_taken: int) -> tuple[Answer, int]:
+    def answer(self, votes: Votes, start: int, n_taken: int) -> tuple[Answer, int]:
         """Return the answer for a part, and how many tied rows were sent to review so far.
 
         Parameters
         ----------
         votes : Votes
+        start : int
+            Position of its first row in the file.
         n_taken : int
             Tied rows that earlier parts sent to review.
         """
         votes = self.translate(votes)
-        answer = replace(self.sample, votes=votes, posterior=self.rule(votes.codes), support=None)
+        known = self.sample.posterior[start : start + votes.n_rows]
+        posterior = known if self.rule is None else self.rule(votes.codes)
+        answer = replace(self.sample, votes=votes, posterior=posterior, support=None)
         doubtful, n_taken = self.review.doubtful(votes, answer, n_taken)
         return answer.doubted(doubtful), n_taken
 
 
 @dataclass(frozen=True, eq=False)
 class Review:
-    """The tenth of all rows that votes back least, as a limit.
+    """The tenth of all rows that votes back least, as a limit on their scores.
 
     Attributes
     ----------
@@ -100,25 +105,17 @@ class Review:
     quota: int
 
     @classmethod
-    def of(cls, extract: Extract, sample: Answer, rule: Rule, translate: Callable[[Votes], Votes]) -> Review:
-        """Find the limit among the patterns; exact if these are of all rows."""
+    def of(cls, extract: Extract, sample: Answer) -> Review:
+        """Find the limit among the rows of the sample; exact if these are all rows."""
         scale = ReviewScale.of(sample.votes, sample.posterior)
-        table, source = extract.table, extract.sample
-        scores = np.empty(len(table.codes))
-        for rows in chunks(len(scores), _CHUNK):
-            votes = translate(Votes(table.codes[rows], source.classes, source.learners))
-            scores[rows] = scale.scores(votes, rule(votes.codes))
-        known = np.isfinite(scores)  # a pattern may hold no vote in other terms
-        order = np.argsort(scores[known], kind="stable")
-        sorted_scores, rows_below = scores[known][order], np.cumsum(table.counts[known][order])
-        if not len(order):
+        scores = scale.scores(sample.votes, sample.posterior)
+        scores = np.sort(scores[np.isfinite(scores)])
+        wanted = review_quota(len(scores))
+        if not wanted:
             return cls(scale, -np.inf, 0)
-        wanted = review_quota(int(rows_below[-1]))
-        limit = sorted_scores[np.searchsorted(rows_below, wanted)]
-        first = int(np.searchsorted(sorted_scores, limit))
-        below = rows_below[first - 1] if first else 0
-        all_rows = 1.0 if extract.complete else extract.n_rows / max(source.n_rows, 1)
-        return cls(scale, float(limit), round((wanted - below) * all_rows))
+        limit = scores[wanted - 1]
+        tied = wanted - int(np.searchsorted(scores, limit))
+        return cls(scale, float(limit), round(tied * extract.n_rows / extract.sample.n_rows))
 
     def doubtful(self, votes: Votes, answer: Answer, n_taken: int) -> tuple[Mask, int]:
         """Return the doubtful rows of a part, (b,), and the tied rows taken so far."""
@@ -143,7 +140,7 @@ def fuse_extract(
     ----------
     extract : Extract
     method : str
-        One of `BY_PARTS`.
+        One of `BY_PARTS`; any where the sample is the file.
     settings : dict
         Of training; ``random_state`` for the others.
     kept : path, optional
@@ -155,7 +152,7 @@ def fuse_extract(
     InputError
         If the method labels only the rows it is fitted on.
     """
-    if method not in BY_PARTS:
+    if not extract.whole and method not in BY_PARTS:
         raise InputError(
             f"The method {method} labels only the rows it is fitted on, so it cannot label a file in parts. Use one "
             f"of {', '.join(BY_PARTS)}, or read the file whole with --no-stream."
@@ -166,18 +163,19 @@ def fuse_extract(
     rule = None if extract.whole else _counted_rule(method, extract.table, control)
     if rule is not None:
         answer = replace(made.answer, posterior=rule(extract.sample.codes))
-        fitted = _words(extract, by_patterns=True)
-        return Labelling(rule, answer, Review.of(extract, answer, rule, _same), fitted, summary=made.summary)
-    if made.rule is None:
+        fitted = f"Fitted on {extract.table_words}."
+        return Labelling(rule, answer, Review.of(extract, answer), fitted, summary=made.summary)
+    if made.rule is None and not extract.whole:
         raise InputError(
-            f"The method {method} took {extract.sample_words} and found an answer for these alone. Use --method mv or "
-            "ds, or read the file whole with --no-stream."
+            f"The method {method} took {extract.sample_words}, and found an answer for these alone. Use --method mv "
+            "or ds, or read the file whole with --no-stream."
         )
     fitted = _words(extract, by_patterns=made.model is not None)
     if method == "mv":
         fitted = "Nothing was fitted: the majority vote counts the votes of each row."
-    review = Review.of(extract, made.answer, made.rule, _same)
-    return Labelling(made.rule, made.answer, review, fitted, summary=made.summary, model=made.model)
+    rule = None if extract.whole else made.rule
+    review = Review.of(extract, made.answer)
+    return Labelling(rule, made.answer, review, fitted, summary=made.summary, model=made.model)
 
 
 def _counted_rule(method: str, table: Table, control: Control) -> Rule | None:
@@ -230,9 +228,10 @@ def apply_extract(extract: Extract, model: Fuser) -> Labelling:
         return votes if recoded.same_terms else model.transform(votes).votes
 
     sample = model.fuse(extract.sample if recoded.same_terms else recoded)
-    review = Review.of(extract, sample, model.fuse_codes, translate)
+    rule = None if extract.whole else model.fuse_codes
+    review = Review.of(extract, sample)
     fitted = f"The model was trained on {model.n_rows_:,} rows."
-    return Labelling(model.fuse_codes, sample, review, fitted, translate, model=model)
+    return Labelling(rule, sample, review, fitted, translate, model=model)
 
 
 def differences(extract: Extract, model: Fuser) -> Recoded:
@@ -249,7 +248,3 @@ def _words(extract: Extract, *, by_patterns: bool) -> str:
     if extract.whole or not extract.complete:
         return f"Fitted on {extract.table_words}."
     return f"Fitted on {extract.table_words}; groups and fit were looked at on {extract.sample_words}."
-
-
-def _same(votes: Votes) -> Votes:
-    return votes

@@ -179,7 +179,7 @@ def write_in_parts(
     n_rows = sum(part.rows for part in parts.done)
     for reading in large.parts(PART_ROWS, skip=len(parts.done)):
         before = n_tied
-        answer, n_tied = labelling.answer(reading.votes, n_tied)
+        answer, n_tied = labelling.answer(reading.votes, n_rows, n_tied)
         totals = Totals.of(answer, n_tied - before, review_below)
         parts.add(reading, answer, totals, quoted=quoted, safe=spreadsheet_safe, review_below=review_below, blank=blank)
         n_rows += totals.rows
