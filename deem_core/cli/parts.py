@@ -17,7 +17,7 @@ from deem_core.cli.terminal import Bar
 from deem_core.control import Control
 from deem_core.errors import InputError
 from deem_core.files.plain import to_plain
-from deem_core.large import Extract, Labelling, Parts, Totals, extract, fuse_extract, needs_parts, write_in_parts
+from deem_core.large import Extract, Labelling, Parts, Totals, fuse_extract, make_extract, needs_parts, write_in_parts
 from deem_core.large.labelling import apply_extract, differences, train_extract
 from deem_core.methods.registry import TRAINED
 from deem_core.readers.large import LargeFile, WholeOnlyError, open_large
@@ -44,7 +44,7 @@ def in_parts(options: argparse.Namespace, classes: Sequence[str] = ()) -> Found 
     try:
         with Bar() as bar:
             large = open_large(options.file, classes=classes, control=bar, **reading_options(options))
-            return Found(large, extract(large, options.sample, control=bar))
+            return Found(large, make_extract(large, options.sample, control=bar))
     except WholeOnlyError as error:
         if options.stream:
             raise

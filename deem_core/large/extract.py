@@ -72,7 +72,7 @@ class Extract:
         return f"all {count(self.n_rows, 'row')}, which hold {len(self.table.codes):,} different rows of votes"
 
 
-def extract(large: LargeFile, sample_rows: int = SAMPLE_ROWS, *, control: Control = NO_CONTROL) -> Extract:
+def make_extract(large: LargeFile, sample_rows: int = SAMPLE_ROWS, *, control: Control = NO_CONTROL) -> Extract:
     """Make the extract of a file in one pass.
 
     Parameters

@@ -26,6 +26,7 @@ HEAD_BYTES = 1 << 20
 """Bytes at the beginning from which header, delimiter and encoding are told."""
 
 _BLOCK = 1 << 22  # bytes of text that Arrow parses at once
+_MOST_LINES = 100  # of a cell; one with more is an open quote
 _PARQUET_ROWS = 1 << 16
 _PARQUET_BUFFER = 1 << 20  # bytes read at once: row groups may be larger than memory
 _CODECS = {"UTF-8": "utf8", "UTF-8 with byte order mark": "utf8", "Windows-1252 (Latin-1)": "cp1252"}
@@ -137,6 +138,11 @@ class Stream:
             pass
         if broken.row is None:
             return f"{self.name} cannot be read as a table ({text}). Export it again as CSV."
+        if broken.row.text.count("\n") > _MOST_LINES:
+            return (
+                f"A quoted cell that begins on line {broken.row.number or 0:,} of {self.name} is never closed. "
+                'Add the missing ", or double the quotes that are part of the text.'
+            )
         where = "A row" if broken.row.number is None else f"Line {broken.row.number:,}"
         return (
             f"{where} of {self.name} has {count(broken.row.actual_columns, 'cell')} but the header has "
