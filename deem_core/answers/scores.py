@@ -152,7 +152,10 @@ class ReviewScale:
 
 
 def review_quota(n_voted: int) -> int:
-    """Return how many of the rows with votes their score alone sends to review."""
+    """Return how many rows their score alone sends to review.
+
+    Of so many rows with votes.
+    """
     return math.ceil(round(REVIEW_SHARE * n_voted, 6))  # 0.1 × 30 is a little more than 3 in floating point
 
 

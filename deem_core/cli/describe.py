@@ -63,7 +63,10 @@ def _describe(options: argparse.Namespace) -> None:
 
 
 def _tell(report: Report, votes: Votes, facts: Facts, options: argparse.Namespace) -> None:
-    """Print what is known of a file; ``votes`` may be a sample of its rows."""
+    """Print what is known of a file.
+
+    ``votes`` may be a sample of its rows.
+    """
     rules = find_rules(votes)
     rng = np.random.default_rng(0)
     health = panel_health(votes, rng)

@@ -63,7 +63,7 @@ def tell(
     n_rows: int | None = None,
     counts: tuple[int, int] | None = None,
 ) -> None:
-    """Print the outcome of a command, and write it as JSON if asked.
+    """Print the outcome; write it as JSON if asked.
 
     Parameters
     ----------

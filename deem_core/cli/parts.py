@@ -36,7 +36,10 @@ class Found:
 
 
 def in_parts(options: argparse.Namespace, classes: Sequence[str] = ()) -> Found | None:
-    """Return the file to be read in parts; None if it is to be read whole."""
+    """Return the file to be read in parts.
+
+    None if it is to be read whole.
+    """
     if not _wanted(options):
         return None
     if options.sample < 1:
@@ -59,7 +62,10 @@ def _wanted(options: argparse.Namespace) -> bool:
 
 
 def fuse(options: argparse.Namespace) -> bool:
-    """Fuse a large file; return False if it is to be read whole."""
+    """Fuse a large file.
+
+    Returns False if it is to be read whole.
+    """
     if not _wanted(options):
         return False
     settings = training_settings(options)
@@ -89,7 +95,10 @@ def fuse(options: argparse.Namespace) -> bool:
 
 
 def train(options: argparse.Namespace) -> bool:
-    """Train on a large file; return False if it is to be read whole."""
+    """Train on a large file.
+
+    Returns False if it is to be read whole.
+    """
     found = in_parts(options)
     if found is None:
         return False
@@ -104,7 +113,10 @@ def train(options: argparse.Namespace) -> bool:
 
 
 def apply(options: argparse.Namespace, model: Fuser) -> bool:
-    """Label a large file by a model; return False if it is to be read whole."""
+    """Label a large file by a model.
+
+    Returns False if it is to be read whole.
+    """
     if not _wanted(options):
         return False
     digest = hashlib.sha256(Path(options.model).read_bytes()).hexdigest()

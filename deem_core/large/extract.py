@@ -1,4 +1,4 @@
-"""Extract of a large file: its facts, its vote patterns with counts, a sample.
+"""Extract of a large file: facts, patterns with counts, a sample.
 
 One pass over the parts makes all three. Methods are fitted on them, since the rows themselves stay on disk.
 """

@@ -1,4 +1,4 @@
-"""Labelling: what was fitted on an extract, ready for any rows of the file."""
+"""Labelling: a method fitted on an extract, for any rows."""
 
 from __future__ import annotations
 
@@ -69,7 +69,9 @@ class Labelling:
     model: Fuser | None = None
 
     def answer(self, votes: Votes, start: int, n_taken: int) -> tuple[Answer, int]:
-        """Return the answer for a part, and how many tied rows were sent to review so far.
+        """Return the answer for a part.
+
+        Beside it, how many tied rows were sent to review so far.
 
         Parameters
         ----------
@@ -89,7 +91,9 @@ class Labelling:
 
 @dataclass(frozen=True, eq=False)
 class Review:
-    """The tenth of all rows that votes back least, as a limit on their scores.
+    """The tenth of all rows that votes back least.
+
+    As a limit on their review scores.
 
     Attributes
     ----------
@@ -106,7 +110,10 @@ class Review:
 
     @classmethod
     def of(cls, extract: Extract, sample: Answer) -> Review:
-        """Find the limit among the rows of the sample; exact if these are all rows."""
+        """Find the limit among the rows of the sample.
+
+        It is exact if these are all rows.
+        """
         scale = ReviewScale.of(sample.votes, sample.posterior)
         scores = scale.scores(sample.votes, sample.posterior)
         scores = np.sort(scores[np.isfinite(scores)])
@@ -118,7 +125,10 @@ class Review:
         return cls(scale, float(limit), round(tied * extract.n_rows / extract.sample.n_rows))
 
     def doubtful(self, votes: Votes, answer: Answer, n_taken: int) -> tuple[Mask, int]:
-        """Return the doubtful rows of a part, (b,), and the tied rows taken so far."""
+        """Return the doubtful rows of a part, (b,).
+
+        Beside them, how many tied rows were taken so far.
+        """
         scores = self.scale.scores(votes, answer.posterior)
         chosen: Mask = scores < self.limit
         tied = np.flatnonzero(scores == self.limit)[: max(self.quota - n_taken, 0)]
@@ -160,7 +170,8 @@ def fuse_extract(
     if method in TRAINED:
         return _trained(extract, method, settings, kept, control)
     made = fuse_run(extract.sample, method, settings["random_state"], table=extract.table, control=control)
-    rule = None if extract.whole else _counted_rule(method, extract.table, control)
+    counted = extract.complete and not extract.whole
+    rule = _counted_rule(method, extract.table, control) if counted else None
     if rule is not None:
         answer = replace(made.answer, posterior=rule(extract.sample.codes))
         fitted = f"Fitted on {extract.table_words}."
@@ -179,7 +190,10 @@ def fuse_extract(
 
 
 def _counted_rule(method: str, table: Table, control: Control) -> Rule | None:
-    """Fit a method on patterns with their counts; None if it needs the rows."""
+    """Fit a method on patterns with their counts.
+
+    None if it needs the rows.
+    """
     if method == "onecoin":
         coins = one_coin.fit(table, control=control)
         return partial(one_coin.posterior_of, accuracy=coins.accuracy, pi=coins.pi)
@@ -203,7 +217,10 @@ def _trained(
 
 
 def train_extract(extract: Extract, method: str, settings: dict[str, Any], *, control: Control = NO_CONTROL) -> Fuser:
-    """Train a model on an extract: grouped Dawid-Skene on its patterns, others on its sample."""
+    """Train a model on an extract.
+
+    Grouped Dawid-Skene on its patterns, others on its sample.
+    """
     if method != "gds":
         return train(extract.sample, method, control=control, **settings)
     from deem_core.estimators.grouped import GroupedDawidSkene  # noqa: PLC0415  # scikit-learn takes a moment
@@ -235,7 +252,10 @@ def apply_extract(extract: Extract, model: Fuser) -> Labelling:
 
 
 def differences(extract: Extract, model: Fuser) -> Recoded:
-    """Return what all rows of a file hold that a model does not know."""
+    """Return what a file holds that a model does not know.
+
+    Of all rows.
+    """
     known = {key_of(label) for label in model.classes_.tolist()}
     votes = zip(extract.sample.classes.tolist(), extract.facts.class_votes.tolist(), strict=True)
     unknown = {str(label): n for label, n in votes if n and key_of(label) not in known}

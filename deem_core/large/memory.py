@@ -1,4 +1,4 @@
-"""Memory that reading a file whole takes, and whether to read it in parts."""
+"""Memory: whether a file is read whole or in parts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ def _is_parquet(path: str | os.PathLike[str]) -> bool:
 
 
 def cells(stream: Stream) -> int:
-    """Return the cells of a file: of Parquet as it says, of text by the length of its first lines."""
+    """Return the cells of a file.
+
+    Of Parquet as it says, of text by the length of its first lines.
+    """
     if stream.delimiter is None:
         return int(pq.read_metadata(stream.path).num_rows) * len(stream.columns)
     with pa.input_stream(str(stream.path), compression=stream.compression) as file:

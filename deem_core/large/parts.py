@@ -1,4 +1,4 @@
-"""Parts of a fused file: labelled one by one, kept until all are there.
+"""Parts of a fused file, kept until all are there.
 
 A folder beside the output holds the finished parts and a journal. A run that was killed goes on after its last
 finished part when the same command is given again; the output appears when all parts are joined.
@@ -97,7 +97,10 @@ class Parts:
 
     @property
     def model(self) -> Path:
-        """Where a trained model is kept, so that a resumed run labels by the same one."""
+        """Where a trained model is kept.
+
+        A resumed run labels by the same one.
+        """
         return self.folder / "model.safetensors"
 
     def open(self) -> None:

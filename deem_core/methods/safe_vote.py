@@ -203,7 +203,10 @@ class Ballot:
         return posterior, turned
 
     def rule(self, voters: Sequence[Rule | None]) -> Rule | None:
-        """Return the answer as a function of rows; None if a voter has none."""
+        """Return the answer as a function of rows.
+
+        None if a voter has none.
+        """
         known = [voter for voter in voters if voter is not None]
         if len(known) < len(voters):
             return None

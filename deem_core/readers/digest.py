@@ -1,4 +1,4 @@
-"""Digest: the cells of a stream counted, in one pass over all rows."""
+"""Digest: the cells of a stream, counted in one pass."""
 
 from __future__ import annotations
 

@@ -83,7 +83,9 @@ class LargeFile:
         return self.digest.n_rows
 
     def parts(self, rows: int = PART_ROWS, *, skip: int = 0) -> Iterator[Reading]:
-        """Yield the file in parts of ``rows`` rows, without the first ``skip`` of them.
+        """Yield the file in parts of ``rows`` rows.
+
+        The first ``skip`` parts are left out.
 
         Raises
         ------
@@ -143,7 +145,9 @@ def open_large(
     classes: Sequence[str] = (),
     control: Control = NO_CONTROL,
 ) -> LargeFile:
-    """Open a file to be read in parts; the options are those of `read`.
+    """Open a file to be read in parts.
+
+    The options are those of `read`.
 
     Raises
     ------

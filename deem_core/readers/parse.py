@@ -137,7 +137,10 @@ class Top:
 
 
 def find_top(name: str, data: bytes, delimiter: str | None = None) -> Top:
-    """Find the header and the delimiter of UTF-8 text, which may be cut after a line."""
+    """Find the header and the delimiter of UTF-8 text.
+
+    It may be cut after a line.
+    """
     body, excel_delimiter = _cut(name, data)
     if not body.end:
         raise InputError(f"{name} is blank: it holds no header. Bring a file with a header and rows.")

@@ -1,4 +1,4 @@
-"""Stream: a file's cells as text, batch by batch, for files beyond memory.
+"""Stream: a file's cells as text, batch by batch.
 
 The beginning of the file tells header, delimiter and encoding; every batch is checked against it. A stream can be read
 any number of times, and holds one batch at a time.
@@ -65,7 +65,10 @@ class Stream:
         return self.path.name
 
     def batches(self, rows: int) -> Iterator[pa.Table]:
-        """Yield all rows as text, ``rows`` at a time; the last batch may have fewer."""
+        """Yield all rows as text, ``rows`` at a time.
+
+        The last batch may have fewer.
+        """
         pieces = self._parquet_pieces() if self.delimiter is None else self._text_pieces()
         return _regular(pieces, rows)
 
@@ -118,7 +121,10 @@ class Stream:
         )
 
     def _why_broken(self, error: pa.ArrowInvalid) -> str:
-        """Say where a text file breaks; numbers of rows need a second reading."""
+        """Say where a text file breaks.
+
+        Numbers of rows need a second reading.
+        """
         text = first_line(error)
         if "UTF8" in text:
             return (

@@ -196,7 +196,7 @@ class LabelColumn:
 
     @classmethod
     def from_counts(cls, name: str, counts: Mapping[str, int] | None) -> LabelColumn:
-        """Make a column of which only the cells per spelling are known, without indices.
+        """Make a column without indices from its cells per spelling.
 
         ``counts`` are None where there were more than `MAX_SPELLINGS`.
         """
@@ -321,7 +321,10 @@ def code_columns(
 
 
 def codes_of_spellings(column: LabelColumn, keys: Sequence[str]) -> Codes:
-    """Return the class code of each spelling of a column; -1 for one that is no class."""
+    """Return the class code of each spelling of a column.
+
+    -1 for one that is no class.
+    """
     index = {key: code for code, key in enumerate(keys)}
     return np.array([index.get(key, -1) for key in column.keys], np.int32)
 
@@ -346,7 +349,10 @@ def match_truth(
 def truth_codes(
     truth: Coding, class_keys: Sequence[str], missing: MissingRule | Collection[str] = DEFAULT
 ) -> tuple[Codes, list[Any]]:
-    """Return the code over the classes of the votes of each true label, and last -1; see `match_truth`."""
+    """Return the code of each true label, and last -1.
+
+    Over the classes of the votes; see `match_truth`.
+    """
     index = {key: code for code, key in enumerate(class_keys)}
     if MissingRule.of(missing).minus_one and "-1" not in index and _all_codes_or_all_words(index):
         index["-1"] = -1

@@ -39,7 +39,7 @@ def test_the_rule_of_a_method_gives_its_own_posterior(method):
 
 @pytest.mark.parametrize("name", ["rules", "crowd", "condind", "tree"])
 def test_the_rule_of_auto_gives_its_own_posterior(name):
-    votes = simulate(name, 40_000 if name == "crowd" else 1_000, 0).votes
+    votes = simulate(name, 1_000, 0).votes
     made = aggregate("auto", votes, np.random.default_rng(0))
     if made.rule is not None:  # a vote in which EBCC takes part has none
         np.testing.assert_allclose(made.rule(votes.codes), made.posterior, atol=1e-12)
