@@ -25,7 +25,7 @@ browser = $(PY) -m pytest $(1) || [ $$? -eq 5 ] || $(PY) -m pytest --last-failed
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help app test test-slow lint bench paper coverage clean venv for-app for-dev for-bench chromium checks
+.PHONY: help app test test-slow lint bench paper gpu-check coverage clean venv for-app for-dev for-bench chromium checks
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -53,6 +53,9 @@ bench: for-bench ## Run every benchmark in benchmarks/
 
 paper: for-bench chromium ## Re-make every table and figure of the paper
 	$(PY) -m benchmarks.paper all $(ARGS)
+
+gpu-check: for-dev ## Train on the GPU and on the processor, compare, and print a table for an issue
+	$(PY) -m benchmarks.gpu_check $(ARGS)
 
 coverage: for-dev chromium ## Run the tests that are not slow and show which lines they miss
 	$(PY) -m pytest -m "not slow" --cov --cov-report=term --cov-report=html $(ARGS)

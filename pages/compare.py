@@ -8,7 +8,7 @@ import streamlit as st
 from deem_core.comparison import conclusion, quick
 from deem_core.figures import pictures
 from deem_core.runs import Run, State
-from studio import boot, comparisons, errors, jobs, panel, state, text, widgets
+from studio import background, boot, comparisons, errors, jobs, panel, state, text, widgets
 from studio.data import datasets
 from studio.export import results, sources
 from studio.inspect import frame
@@ -47,7 +47,7 @@ def settings(opened: datasets.Opened) -> None:
     with st.popover("What these methods are", icon=":material/help:", type="tertiary"):
         for entry in methods_here.values():
             st.markdown(f"**{entry.title}** (`{entry.name}`): {entry.description} :gray[{text.plain(entry.paper)}]")
-    first, second, third = st.columns([1, 1, 2])
+    first, second, third, fourth = st.columns([1, 1, 1, 2])
     seeds = first.number_input(
         "Seeds", 1, 20, 1, **widgets.keep("compare_seeds"), help="Runs of each method that uses chance."
     )
@@ -59,7 +59,8 @@ def settings(opened: datasets.Opened) -> None:
         **widgets.keep("compare_budget"),
         help="A slower method is cut where it stands, and says so. DEEM always finishes its first training.",
     )
-    experts = third.multiselect(
+    device = background.choose_device(third, widgets.keep("compare_device"))
+    experts = fourth.multiselect(
         "Expert classes",
         list(opened.reading.votes.classes),
         **widgets.keep(f"compare_experts_{key}"),
@@ -67,7 +68,7 @@ def settings(opened: datasets.Opened) -> None:
         placeholder="none" if opened.facts.n_truth else "needs true labels",
         help="Classes that only few learners know: accuracy is also told on these and on the rest.",
     )
-    config = comparisons.config(opened, methods, seeds, budget, experts)
+    config = comparisons.config(methods, seeds=seeds, budget=budget, experts=experts, device=device)
     with st.container(horizontal=True, horizontal_alignment="right"):
         st.button(
             f"Compare {text.count(len(methods), 'method')}",

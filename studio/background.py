@@ -12,13 +12,14 @@ import tempfile
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
-from deem_core.model import Device, cpu
+from deem_core.model import Device, TrainConfig, cpu
 from studio import text
 
 Answer = TypeVar("Answer")
@@ -109,6 +110,40 @@ def devices() -> list[Device]:
     """
     answer, _ = _device_questions().get("devices", _ask_devices)
     return answer or [cpu()]
+
+
+def choose_device(place: Any, key: Mapping[str, Any]) -> str:
+    """Show the choice of a device and return its name.
+
+    Parameters
+    ----------
+    place
+        Where the widget goes.
+    key : mapping
+        What `widgets.keep` returns.
+    """
+    known = {device.name: device_words(device) for device in devices()}
+    why = next(item.metadata["why"] for item in fields(TrainConfig) if item.name == "device")
+    chosen: str = place.selectbox(
+        "Device",
+        ["auto", *known],
+        format_func=lambda name: "Best there is" if name == "auto" else text.plain(str(known.get(name, name))),
+        **key,
+        help=f"Where models train; the best is {why}.",
+    )
+    return chosen
+
+
+def device_words(device: Device) -> str:
+    """Return a device with its threads or memory.
+
+    "cpu · 2 threads", "NVIDIA A100 · 35 GB of 40 GB free".
+    """
+    if device.threads is not None:
+        return f"{device.name} · {text.count(device.threads, 'thread')}"
+    if device.memory is None or device.free_memory is None:
+        return f"{device.name} · {device.title}"
+    return f"{device.name} · {device.title} · {text.size(device.free_memory)} of {text.size(device.memory)} free"
 
 
 @st.cache_resource(show_spinner=False)

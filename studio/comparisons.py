@@ -31,12 +31,12 @@ def available(opened: Opened) -> dict[str, Entry]:
     return {name: entry for name, entry in METHODS.items() if soft or not entry.soft}
 
 
-def config(opened: Opened, methods: Sequence[str], seeds: int, budget: float, experts: Sequence[Any]) -> dict[str, Any]:
+def config(methods: Sequence[str], *, seeds: int, budget: float, experts: Sequence[Any], device: str) -> dict[str, Any]:
     """Return the config of a compare run."""
     chosen: dict[str, Any] = {"methods": list(methods), "seeds": seeds, "budget": budget, "random_state": 0}
     if experts:
         chosen["expert_classes"] = [_plain(label) for label in experts]
-    return chosen
+    return chosen | {"device": device}
 
 
 def _plain(label: Any) -> Any:

@@ -56,16 +56,4 @@ def _runs(states: Sequence[tuple[Run, State]]) -> None:
 
 
 def _device(device: Device) -> None:
-    st.caption(f":material/memory: {text.plain(device_words(device))}")
-
-
-def device_words(device: Device) -> str:
-    """Return a device with its threads or memory.
-
-    "cpu · 2 threads", "NVIDIA A100 · 35 GB of 40 GB free".
-    """
-    if device.threads is not None:
-        return f"{device.name} · {text.count(device.threads, 'thread')}"
-    if device.memory is None or device.free_memory is None:
-        return f"{device.name} · {device.title}"
-    return f"{device.name} · {device.title} · {text.size(device.free_memory)} of {text.size(device.memory)} free"
+    st.caption(f":material/memory: {text.plain(background.device_words(device))}")

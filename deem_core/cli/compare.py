@@ -44,6 +44,9 @@ def add(commands: Any) -> None:
         default=BUDGET,
         help=f"time for each method in seconds (default {BUDGET:g})",
     )
+    compare.add_argument(
+        "--device", metavar="D", default="auto", help="where to train: auto, cpu, cuda, cuda:1, mps (default auto)"
+    )
     compare.add_argument("--seed", metavar="S", type=int, default=0, help="same seed, same labels (default 0)")
     compare.add_argument("--json", metavar="OUT", help="also write everything as JSON")
 
@@ -66,6 +69,7 @@ def _compare(options: argparse.Namespace) -> None:
             expert_classes=_listed(options.expert_classes),
             budget=options.budget,
             random_state=options.seed,
+            device=options.device,
             control=bar,
         )
     print(f"{Path(options.file).name}: {votes.dimensions}, {sum(method.ran for method in found.methods)} methods.")

@@ -26,6 +26,7 @@ from deem_core.groups.panel import PanelHealth
 from deem_core.methods import registry
 from deem_core.methods.contract import Aggregate
 from deem_core.methods.registry import BUDGET
+from deem_core.model.devices import pick_device
 from deem_core.typing import Codes
 from deem_core.votes import Votes
 from deem_core.votes.recode import as_votes
@@ -82,6 +83,7 @@ def compare(
     expert_classes: Iterable[Any] | None = None,
     budget: float | None = BUDGET,
     random_state: int = 0,
+    device: str = "auto",
     watch: Watcher | None = None,
     keep: Keeper | None = None,
     control: Control | None = None,
@@ -103,6 +105,8 @@ def compare(
         and the contrastive iRBM always finish their first run. None is no limit.
     random_state : int
         Same number, same labels (unless the budget cuts).
+    device : str
+        Where DEEM, soft DEEM and the contrastive iRBM train; see `deem_core.devices`.
     watch : callable, optional
         Called with a `MethodProgress` before and after each run, and with the result of each method.
     keep : callable, optional
@@ -114,7 +118,7 @@ def compare(
     Raises
     ------
     InputError
-        If a method or an expert class is not known, or a number makes no sense.
+        If a method, an expert class or the device is not known, or a number makes no sense.
     Stopped
         If ``control`` says so.
 
@@ -131,6 +135,8 @@ def compare(
         raise InputError(f"seeds is {seeds}; it must be at least 1.")
     if budget is not None and not budget > 0:
         raise InputError(f"The budget is {budget} seconds; it must be more than 0.")
+    if any(item.on_gpu for item in chosen):
+        pick_device(device)  # before any work is done
     experts = _expert_codes(votes, expert_classes)
     bare, control = votes.without_truth(), control or Control()
     health = file_health(bare)
@@ -143,6 +149,7 @@ def compare(
             total=len(chosen),
             seeds=seeds if item.stochastic else 1,
             budget=budget,
+            device=device,
             watch=watch,
             control=control,
             health=health,
@@ -171,11 +178,13 @@ class _Runner:
         total: int,
         seeds: int,
         budget: float | None,
+        device: str,
         watch: Watcher | None,
         control: Control,
         health: PanelHealth,
     ) -> None:
         self.health = health
+        self.where = {"device": device} if item.on_gpu else {}
         self.item, self.at, self.total, self.seeds = item, at, total, seeds
         self.budget, self.watch, self.control = np.inf if budget is None else budget, watch, control
 
@@ -212,7 +221,7 @@ class _Runner:
         try:
             method = self.item.load()  # imports take time of their own
             with gauge:
-                return method(votes, rng, control=StopWhen(lambda: self._over(limited))), gauge, ""
+                return method(votes, rng, control=StopWhen(lambda: self._over(limited)), **self.where), gauge, ""
         except Stopped as error:
             self.control.check()
             return None, gauge, f"Not finished within {self.budget:g} s. {error}"

@@ -17,17 +17,19 @@ from deem_core.votes.recode import votes_to_learn_from
 LONGER = "This is Dawid-Skene run longer: both climb the same likelihood (Lemma 1)."
 
 
-def deem(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:
+def deem(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL, device: str = "auto") -> Aggregate:
     """Train DEEM.
 
     Raises `control.Stopped` if ``control`` says so before it has an answer.
     """
-    return _trained(DEEM(random_state=_seed(rng)), votes, control)
+    return _trained(DEEM(random_state=_seed(rng), device=device), votes, control)
 
 
-def irbm_cd(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:
+def irbm_cd(
+    votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL, device: str = "auto"
+) -> Aggregate:
     """Train the iRBM by contrastive divergence; raises `control.Stopped` as `deem` does."""
-    return _trained(IRBM(method="cd", random_state=_seed(rng)), votes, control)
+    return _trained(IRBM(method="cd", random_state=_seed(rng), device=device), votes, control)
 
 
 def irbm(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:

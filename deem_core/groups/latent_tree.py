@@ -113,12 +113,13 @@ class GroupedModel:
         Finite also where the posterior rounds to 0.
         """
         lifted = replace(self, pi=np.maximum(self.pi, SMALLEST), B=np.maximum(self.B, SMALLEST))
-        table = Table(np.asarray(codes), np.ones(len(codes)), self.n_classes)
+        distinct = distinct_rows(codes)
+        table = Table(distinct.codes, distinct.weights, self.n_classes)
         tree, logs = Branches(table, self.groups), Logs.of(lifted)
-        scores = np.empty((len(codes), self.n_classes))
+        scores = np.empty((len(table.codes), self.n_classes))
         for rows in table.blocks():
             scores[rows] = tree.log_scores(rows, self, logs)
-        return scores if self.class_map is None else apply_map(scores, self.class_map)
+        return distinct.spread(scores if self.class_map is None else apply_map(scores, self.class_map))
 
     def with_label(self, label: int, class_map: NDArray[np.intp] | None = None) -> GroupedModel:
         """Return the same tree with another latent as the label."""

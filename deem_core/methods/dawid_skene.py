@@ -99,7 +99,7 @@ def fit(
 
 
 def answer(votes: Votes, fitted: em.Fit, *, lead: tuple[str, ...] = (), note: str = "") -> Aggregate:
-    """Return the answer of a fit on the distinct rows of these votes."""
+    """Return the answer of a fit on these votes' distinct rows."""
     return em.aggregate(
         votes,
         votes.distinct.spread(fitted.posterior),
@@ -150,9 +150,9 @@ class Steps:
         return psi, mass / total if total else np.full(K, 1 / K)
 
     def expect(self, psi: Floats, pi: Floats, posterior: Floats) -> float:
-        """Write Pr(Y = m | votes of the row) into the (u, K) posterior and return the mean of log Pr(votes of a row).
+        """Write Pr(Y = m | votes of the row) into the (u, K) posterior.
 
-        A row without votes gets pi and counts for nothing.
+        A row without votes gets pi. Returns the mean of log Pr(votes of a row) over all others.
         """
         with np.errstate(divide="ignore"):  # a class with pi = 0 has the score −inf and the posterior 0
             log_pi = np.log(pi)

@@ -109,10 +109,11 @@ def fit(
     subtypes: int = SUBTYPES,
     max_iterations: int = MAX_ITERATIONS,
 ) -> tuple[em.Fit, list[float]]:
-    """Fit on distinct rows with their counts; beside it the ELBO of each restart.
+    """Fit on distinct rows with their counts.
 
-    Parameters are those of `aggregate`, and ``of_row``, the distinct row of each row (n,) in the order in which the
-    rows draw their starts; by default those of the first distinct row come first.
+    Beside the fit it returns the ELBO of each restart. Parameters are those of `aggregate`, and ``of_row``, the
+    distinct row of each row (n,) in the order in which the rows draw their starts; by default those of the first
+    distinct row come first.
     """
     _check_size(table, subtypes)
     if not table.n_rows:

@@ -48,6 +48,8 @@ class Entry:
         Whether it is a model that can be saved and applied to other rows.
     tunable : bool
         Whether training has settings, such as a learning rate and restarts.
+    on_gpu : bool
+        Whether it can train on a GPU: then it takes a ``device``.
     limit : str
         What it refuses and why; empty if it takes all votes.
     """
@@ -64,6 +66,7 @@ class Entry:
     aside: bool = False
     trained: bool = False
     tunable: bool = False
+    on_gpu: bool = False
     limit: str = ""
 
     def load(self) -> Method:
@@ -145,7 +148,8 @@ _ENTRIES = (
         function="deem_core.methods.ebcc:aggregate",
         stochastic=True,
         slow=True,
-        limit="Needs n·K·M + d·K²·M cells (M = 10 subtypes): refused above 100,000,000 cells, which take 2.4 GB.",
+        limit="Needs u·K·M + d·K²·M cells for u different rows (M = 10 subtypes): refused above 100,000,000 cells, "
+        "which take 2.4 GB.",
     ),
     Entry(
         name="gds",
@@ -273,6 +277,7 @@ _ENTRIES = (
         description="DEEM without layers, trained as DEEM is.",
         paper="Maymon, Buznah and Shaham, Unsupervised ensemble learning through deep energy-based models, 2026",
         function="deem_core.estimators.as_methods:irbm_cd",
+        on_gpu=True,
         trained=True,
         tunable=True,
         stochastic=True,
@@ -286,6 +291,7 @@ _ENTRIES = (
         description="The deep energy-based ensemble model with its near-copy guard and restarts.",
         paper="Maymon, Buznah and Shaham, Unsupervised ensemble learning through deep energy-based models, 2026",
         function="deem_core.estimators.as_methods:deem",
+        on_gpu=True,
         trained=True,
         tunable=True,
         stochastic=True,
@@ -299,6 +305,7 @@ _ENTRIES = (
         description="DEEM on hidden votes for which the learners' probabilities are evidence; no near-copy guard.",
         paper="Maymon, Buznah and Shaham, Unsupervised ensemble learning through deep energy-based models, 2026",
         function="deem_core.methods.soft_deem.method:aggregate",
+        on_gpu=True,
         stochastic=True,
         soft=True,
         slow=True,

@@ -171,10 +171,15 @@ class TrainConfig:
     device: str = knob(
         "auto",
         "where to train: auto, cpu, cuda, cuda:1, mps",
-        "a GPU where there is one",
+        "a GPU where there is one; an Apple GPU once it has passed make gpu-check",
         choices=("auto", "cpu", "cuda", "mps"),
     )
-    backend: str = knob("auto", "what computes", "PyTorch is the only one so far", choices=("auto", "torch"))
+    backend: str = knob(
+        "auto",
+        "what computes: torch, or numba, a compiled kernel for CPUs",
+        "the kernel on a CPU where there is enough to do",
+        choices=("auto", "torch", "numba"),
+    )
     random_state: int | None = knob(
         None, "same seed, same labels", "a number makes the run repeatable", low=0, high=2**32 - 1
     )

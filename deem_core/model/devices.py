@@ -5,21 +5,24 @@ Torch takes a second and much memory to import, so it is imported only where it 
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import platform
 import re
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from deem_core.errors import InputError
+from deem_core.model.passport import has_passed, torch_version
 
 if TYPE_CHECKING:
     import torch
 
 NAME = re.compile(r"(cpu|mps|cuda)(?::(\d{1,2}))?")
 """Names of devices, such as cuda:1."""
+
+UNCHECKED = ", not checked yet"
+"""Said of an Apple GPU without a passport."""
 
 
 @dataclass(frozen=True)
@@ -70,15 +73,26 @@ def devices() -> list[Device]:
     for at in range(torch.cuda.device_count()):
         free, total = torch.cuda.mem_get_info(at)
         gpus.append(Device(f"cuda:{at}", torch.cuda.get_device_name(at), memory=total, free_memory=free))
-    if torch.backends.mps.is_available():
-        gpus.append(Device("mps", "Apple GPU"))
-    return [*gpus, cpu()]
+    if not torch.backends.mps.is_available():
+        return [*gpus, cpu()]
+    apple = _apple_gpu()
+    if has_passed("mps", apple.title):
+        return [*gpus, apple, cpu()]
+    return [*gpus, cpu(), replace(apple, title=f"{apple.title}{UNCHECKED}")]
+
+
+def _apple_gpu() -> Device:
+    import torch  # noqa: PLC0415
+
+    name = getattr(torch.backends.mps, "get_name", lambda: "Apple GPU")()  # not in every version
+    total = torch.mps.recommended_max_memory()
+    return Device("mps", name, memory=total, free_memory=total - torch.mps.driver_allocated_memory())
 
 
 def pick_device(wish: str) -> torch.device:
     """Return the device that a setting means.
 
-    "auto" takes CUDA, then Apple's GPU, then the CPU.
+    "auto" takes CUDA, else Apple's GPU if it has passed ``make gpu-check``, else the CPU.
 
     Raises
     ------
@@ -88,6 +102,7 @@ def pick_device(wish: str) -> torch.device:
     import torch  # noqa: PLC0415
 
     if wish != "auto":
+        expected_device(wish)  # refuses what is no name of a device
         device = torch.device(wish)
         missing = (device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count()) or (
             device.type == "mps" and not torch.backends.mps.is_available()
@@ -97,7 +112,41 @@ def pick_device(wish: str) -> torch.device:
         return device
     if torch.cuda.is_available():
         return torch.device("cuda")
-    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    return torch.device(devices()[0].name)
+
+
+def free_bytes(device: torch.device) -> int | None:
+    """Return the bytes still free on a GPU; None for a CPU."""
+    import torch  # noqa: PLC0415
+
+    if device.type == "cuda":
+        kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)  # by torch, and free to use
+        return torch.cuda.mem_get_info(device)[0] + kept
+    if device.type == "mps":
+        return torch.mps.recommended_max_memory() - torch.mps.current_allocated_memory()
+    return None
+
+
+def release(device: torch.device) -> None:
+    """Give the memory back that torch keeps on a GPU for later."""
+    import torch  # noqa: PLC0415
+
+    if device.type == "cuda":
+        with torch.cuda.device(device):
+            torch.cuda.empty_cache()
+    elif device.type == "mps":
+        torch.mps.empty_cache()
+
+
+def upload(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """Return a tensor of the CPU on a device.
+
+    CUDA copies from pinned memory while it computes. Elsewhere the copy is waited for: only then may the memory it
+    comes from be used again.
+    """
+    if device.type == "cuda":
+        return tensor.pin_memory().to(device, non_blocking=True)
+    return tensor.to(device)
 
 
 def expected_device(wish: str) -> str:
@@ -125,12 +174,8 @@ def likely_device() -> str:
     A wrong guess does no harm but to let a run wait in another queue than it should.
     """
     if platform.system() == "Darwin":
-        return "mps" if platform.machine() == "arm64" else "cpu"
-    try:
-        build = importlib.metadata.version("torch")
-    except importlib.metadata.PackageNotFoundError:
-        return "cpu"
+        return "mps" if platform.machine() == "arm64" and has_passed("mps") else "cpu"
     hidden = os.environ.get("CUDA_VISIBLE_DEVICES", "all").strip() in ("", "-1")
-    if hidden or build.endswith("+cpu"):
+    if hidden or not torch_version() or torch_version().endswith("+cpu"):
         return "cpu"
     return "cuda" if os.path.exists("/dev/nvidia0") or shutil.which("nvidia-smi") else "cpu"

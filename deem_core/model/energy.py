@@ -25,13 +25,13 @@ from torch import Generator, Tensor
 from torch.nn import functional
 
 from deem_core.errors import InputError
-from deem_core.model.activations import ACTIVATIONS
+from deem_core.model.activations import ACTIVATIONS, few_operations
 
 LAYER_NOISE = 0.005
 """Spread of the noise on identity layers (paper, initialisation scheme)."""
 
 DENSE_CLASSES = 32
-"""Up to this many classes the gradient of a sum of rows is a product, beyond a scatter (measured)."""
+"""On a CPU: up to this many classes the gradient of a sum of rows is a product, beyond a scatter (measured)."""
 
 IRBM_NOISE = 0.01
 """Spread of the noise on the majority-vote iRBM (paper, initialisation scheme)."""
@@ -200,9 +200,11 @@ class _SumRows(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, table: Tensor, codes: Tensor) -> Tensor:
-        rows, present = _rows_of(codes, table.shape[1]), (codes >= 0).to(table.dtype)
         ctx.save_for_backward(codes)
         ctx.n_units = table.shape[1]
+        if few_operations(table.device):
+            return torch.bmm(one_hot(codes, table.shape[1] // codes.shape[2], table.dtype), table)
+        rows, present = _rows_of(codes, table.shape[1]), (codes >= 0).to(table.dtype)
         flat = functional.embedding_bag(
             rows.flatten(0, 1), table.flatten(0, 1), mode="sum", per_sample_weights=present.flatten(0, 1)
         )
@@ -211,15 +213,19 @@ class _SumRows(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         (codes,) = ctx.saved_tensors
-        n_models, n_rows, d = codes.shape
+        n_models, _, d = codes.shape
+        if ctx.n_units // d <= DENSE_CLASSES or few_operations(gradient.device):
+            return torch.bmm(one_hot(codes, ctx.n_units // d, gradient.dtype).mT, gradient), None
         present = (codes >= 0).to(gradient.dtype).unsqueeze(-1)
-        if ctx.n_units // d <= DENSE_CLASSES:  # a product with the one-hot votes
-            hot = gradient.new_zeros(n_models, n_rows, d, ctx.n_units // d)
-            hot.scatter_(-1, codes.clamp_min(0).unsqueeze(-1), present)
-            return torch.bmm(hot.flatten(2).mT, gradient), None
         spread = (gradient.unsqueeze(2) * present).flatten(0, 2)  # (R·B·d, C)
         total = gradient.new_zeros(n_models * ctx.n_units, gradient.shape[-1])
         return total.index_add_(0, _rows_of(codes, ctx.n_units).flatten(), spread).view(n_models, ctx.n_units, -1), None
+
+
+def one_hot(codes: Tensor, n_classes: int, dtype: torch.dtype) -> Tensor:
+    """Return votes (R, B, d) as units (R, B, d·K), zeros where no vote was cast."""
+    hot = torch.zeros(*codes.shape, n_classes, device=codes.device, dtype=dtype)
+    return hot.scatter_(-1, codes.clamp_min(0).unsqueeze(-1), (codes >= 0).to(dtype).unsqueeze(-1)).flatten(2)
 
 
 def _rows_of(codes: Tensor, n_units: int) -> Tensor:

@@ -19,10 +19,33 @@ import torch
 from torch import Generator, Tensor
 
 from deem_core.model.activations import log_softmax
-from deem_core.model.config import step_size
+from deem_core.model.config import TrainConfig, step_size
 from deem_core.model.energy import Model, potential_and_gradient
 
 Kind = Literal["dmala", "dula", "gwg"]
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """How chains walk.
+
+    Attributes
+    ----------
+    kind : "dmala", "dula" or "gwg"
+    steps : int
+    alpha : float
+        Step size of the Langevin proposals.
+    """
+
+    kind: Kind
+    steps: int
+    alpha: float
+
+    @classmethod
+    def of(cls, config: TrainConfig, n_classes: int) -> Sampler:
+        """Return the sampler of a training's settings."""
+        kind: Kind = config.sampler  # type: ignore[assignment]  # checked by TrainConfig
+        return cls(kind, config.sampler_steps, config.step_size or step_size(n_classes))
 
 
 @dataclass(frozen=True)
@@ -171,10 +194,14 @@ def draw(weights: Tensor, generator: Generator, n_draws: int = 1) -> Tensor:
 
     Inversion needs one random number for each draw, and no normalised weights.
     """
-    levels = weights.cumsum(-1)
     shape = (*weights.shape[:-1], n_draws)
-    point = torch.rand(shape, generator=generator, device=levels.device, dtype=levels.dtype) * levels[..., -1:]
-    return torch.searchsorted(levels, point, right=True).clamp_max_(weights.shape[-1] - 1)
+    return invert(weights, torch.rand(shape, generator=generator, device=weights.device, dtype=weights.dtype))
+
+
+def invert(weights: Tensor, uniform: Tensor) -> Tensor:
+    """Return the states (…, n) at which uniform numbers (…, n) fall in categoricals with ``weights (…, K)``."""
+    levels = weights.cumsum(-1)
+    return torch.searchsorted(levels, uniform * levels[..., -1:], right=True).clamp_max_(weights.shape[-1] - 1)
 
 
 def _choose(accept: Tensor, there: Evaluation, here: Evaluation) -> Evaluation:

@@ -9,20 +9,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from deem_core.groups.latent_tree import GroupedModel
+from deem_core.model.activations import few_operations
+from deem_core.model.backend import make_engine, number_key
 from deem_core.model.config import TrainConfig
+from deem_core.model.contrast import Contrast, contrast
+from deem_core.model.devices import upload
 from deem_core.model.energy import Model, free_and_expected_energy, free_energy, initialise, posterior
 from deem_core.model.group_start import initialise_from_groups
+from deem_core.model.memory import Demand, check_memory
 from deem_core.model.records import Record, not_finite
-from deem_core.model.sampler import Chain, Kind, sample
+from deem_core.model.sampler import Chain, Kind, Sampler, sample
 from deem_core.typing import Integers
 from deem_core.votes.arrays import spread_rows
+
+if TYPE_CHECKING:
+    from deem_core.model.kernel.engine import Engine
 
 RECORDS = 64
 """Records per run, evenly spaced over the updates (fewer only if there are fewer updates)."""
@@ -95,7 +103,9 @@ class Trainer:
         learning_rates: Sequence[float] | None = None,
         tree: GroupedModel | None = None,
     ) -> None:
+        self.engine: Engine | None = None
         self.config, self.seeds, self.device = config, list(seeds), device
+        check_memory(self._demand(codes, n_classes), device)
         self.codes = torch.tensor(codes, device=device)  # a copy: the votes themselves are read-only
         n_rows, n_learners = codes.shape
         generators = [torch.Generator(device).manual_seed(seed) for seed in seeds]
@@ -105,7 +115,11 @@ class Trainer:
             model = initialise(n_learners, n_classes, n_layers, generators, scale=scale, activation=config.activation)
         else:
             model = initialise_from_groups(tree, n_layers, generators, activation=config.activation)
-        self.model = model.with_parameters([tensor.requires_grad_() for tensor in model.parameters()])
+        if config.backend == "numba":
+            self.engine = make_engine(model)
+            self.model = model = self.engine.model
+        else:
+            self.model = model.with_parameters([tensor.requires_grad_() for tensor in model.parameters()])
         self.start = [tensor.detach().clone() for tensor in model.parameters()[:3]]
         self.generator = generators[0]
         self.batches = [Batches(n_rows, _known(config.batch_size), seed) for seed in seeds]
@@ -121,6 +135,22 @@ class Trainer:
         self.summed = 0
         self.failures: list[str | None] = [None] * len(self.seeds)
         self.watched = _evenly(self.codes, SHARE_ROWS)
+
+    def _demand(self, codes: Integers, n_classes: int) -> Demand:
+        """Return what this training asks of a GPU."""
+        config = self.config
+        return Demand(
+            n_rows=codes.shape[0],
+            n_learners=codes.shape[1],
+            n_classes=n_classes,
+            n_layers=_known(config.n_layers),
+            n_models=len(self.seeds),
+            batch_size=_known(config.batch_size),
+            sampler_steps=config.sampler_steps,
+            code_bytes=codes.dtype.itemsize,
+            persistent=config.chain_start == "persistent",
+            momentum=config.momentum > 0,
+        )
 
     # ------------------------------------------------------------------ the loop
 
@@ -166,16 +196,17 @@ class Trainer:
 
         Return the batch (R, B, d), the chains from it, and mean F of both (2, R).
         """
-        rows = torch.stack([batches.next() for batches in self.batches]).to(self.device)  # (R, B)
+        rows = upload(torch.stack([batches.next() for batches in self.batches]), self.device)  # (R, B)
         data = self.positives(rows)
-        chain = self._sample(data, rows)
-        size = data.shape[1]
-        both = free_energy(self.model, torch.cat([data, chain.codes], dim=1))
-        positive, negative = both[:, :size].mean(1), both[:, size:].mean(1)
-        gradients = torch.autograd.grad((positive - negative).sum(), self.model.parameters())
-        self._descend(gradients)
+        at = rows.unsqueeze(-1).expand(-1, -1, data.shape[2])
+        start = data if self.chains is None else self.chains.gather(1, at).to(torch.int64)
+        chain, energies, gradients = self._contrast(data, start)
+        if self.chains is not None:
+            self.chains.scatter_(1, at, chain.codes.to(self.chains.dtype))
+        if gradients:  # otherwise the kernel has taken its step
+            self._descend(gradients)
         self.update += 1
-        return data, chain, torch.stack([positive.detach(), negative.detach()])
+        return data, chain, energies
 
     def positives(self, rows: Tensor) -> Tensor:
         """Return the votes (R, B, d) whose energy an update lowers.
@@ -184,15 +215,29 @@ class Trainer:
         """
         return self.codes[rows].to(torch.int64)
 
-    def _sample(self, data: Tensor, rows: Tensor) -> Chain:
+    def _contrast(self, data: Tensor, start: Tensor) -> Contrast:
+        """Run chains and return them, mean energies and gradients."""
         config = self.config
-        at = rows.unsqueeze(-1).expand(-1, -1, data.shape[2])
-        start = data if self.chains is None else self.chains.gather(1, at).to(torch.int64)
         kind: Kind = config.sampler  # type: ignore[assignment]  # checked by TrainConfig
-        chain = sample(self.model, start, config.sampler_steps, self.generator, kind=kind, alpha=config.step_size)
-        if self.chains is not None:
-            self.chains.scatter_(1, at, chain.codes.to(self.chains.dtype))
-        return chain
+        steps, alpha = config.sampler_steps, _known(config.step_size)
+        if self.engine is not None:
+            rates = self.rates.tolist() if self._plain else None
+            keys = [number_key(seed, self.update) for seed in self.seeds]
+            return self.engine.contrast(data, start, Sampler(kind, steps, alpha), keys, rates)
+        if few_operations(self.device):
+            return contrast(self.model, data, start, steps, self.generator, kind=kind, alpha=alpha)
+        chain = sample(self.model, start, steps, self.generator, kind=kind, alpha=alpha)
+        size = data.shape[1]
+        both = free_energy(self.model, torch.cat([data, chain.codes], dim=1))
+        positive, negative = both[:, :size].mean(1), both[:, size:].mean(1)
+        gradients = torch.autograd.grad((positive - negative).sum(), self.model.parameters())
+        return Contrast(chain, torch.stack([positive.detach(), negative.detach()]), list(gradients))
+
+    @property
+    def _plain(self) -> bool:
+        """Whether a step is learning rate × gradient, the constants apart."""
+        config = self.config
+        return not (config.momentum or config.l1 or config.l2 or self.decay or self.boost is not None)
 
     @torch.no_grad()
     def _descend(self, gradients: Sequence[Tensor]) -> None:
@@ -212,15 +257,22 @@ class Trainer:
                 step = step * self.masks[at]
             if self.velocity:
                 step = self.velocity[at].mul_(config.momentum).add_(step)
-            tensor.sub_(self.rates.view(-1, *[1] * (tensor.dim() - 1)) * step)
+            tensor.addcmul_(step, self.rates.view(-1, *[1] * (tensor.dim() - 1)), value=-1)
+        if self.engine is not None:
+            self.engine.refresh()
 
     # ------------------------------------------------------------------ looking at it
 
     @torch.no_grad()
     def _records(self, positive: Tensor, negative: Tensor, data: Tensor, chain: Chain) -> list[Record]:
-        energies = [free_and_expected_energy(self.model, codes)[1].mean(1).tolist() for codes in (data, chain.codes)]
         watched = self.watched.expand(len(self.seeds), -1, -1)
-        labels = posterior(self.model, watched).argmax(-1).cpu()
+        if self.engine is not None:
+            energies = [self.engine.expected_energies(codes).mean(1).tolist() for codes in (data, chain.codes)]
+            labels = self.engine.labels(watched)
+        else:
+            pair = (data, chain.codes)
+            energies = [free_and_expected_energy(self.model, codes)[1].mean(1).tolist() for codes in pair]
+            labels = posterior(self.model, watched).argmax(-1).cpu()
         records = []
         for r in range(len(self.seeds)):
             shares = torch.bincount(labels[r], minlength=self.model.n_classes).numpy() / max(labels.shape[1], 1)
@@ -281,6 +333,8 @@ class Trainer:
             batches.restore([state[f"batches.{r}.{at}"] for at in range(3)])
         if self.chains is not None:
             self.chains.copy_(state["chains"])
+        if self.engine is not None:
+            self.engine.refresh()
         self.sums.copy_(state["sums"])
         self.update, self.summed = state["counts"].tolist()
         self.seconds = float(state["seconds"])
@@ -291,15 +345,17 @@ class Trainer:
             self.generator.manual_seed(int(seed))
 
 
-def stack_size(restarts: int, device: torch.device) -> int:
+def stack_size(restarts: int, device: torch.device, backend: str) -> int:
     """Return how many restarts to train side by side.
 
-    All on a GPU, `CPU_STACK` on a CPU.
+    All on a GPU, `CPU_STACK` by torch on a CPU, one by the kernel.
 
-    Side by side spares the overhead of many small operations; several stacks keep several cores busy. The size does
-    not depend on the number of cores, so that the same seed gives the same labels on every CPU.
+    Side by side spares the overhead of many small operations, of which the kernel has none; several stacks keep several
+    cores busy. The size does not depend on the number of cores: the same seed gives the same labels on every CPU.
     """
-    return restarts if device.type != "cpu" else min(restarts, CPU_STACK)
+    if device.type != "cpu":
+        return restarts
+    return 1 if backend == "numba" else min(restarts, CPU_STACK)
 
 
 def _sparse_help(codes: Integers, n_classes: int, n_layers: int, device: torch.device) -> tuple[Tensor | None, float]:

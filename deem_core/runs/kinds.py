@@ -10,9 +10,9 @@ Each kind is a function of a `Job`; torch is imported inside, so that workers in
     train    ``method`` (one of `deem_core.methods.registry.TRAINED`) and the parameters of its estimator. Goes on from
              checkpoints, where the method keeps any.
     fuse     ``method`` ("auto", or a method that is asked once) alone. Keeps a model where a grouped one answered.
-    compare  ``methods`` ("all" or a list), ``seeds``, ``budget`` (seconds for each method), ``expert_classes``, all
-             optional. The summary is `deem_core.comparison.Comparison.to_dict`, the result every method's class codes;
-             ``labels_<method>.parquet`` is the answer of each (`deem_core.answers.stored`).
+    compare  ``methods`` ("all" or a list), ``seeds``, ``budget`` (seconds for each method), ``expert_classes``,
+             ``device``, all optional. The summary is `deem_core.comparison.Comparison.to_dict`, the result every
+             method's class codes; ``labels_<method>.parquet`` is the answer of each (`deem_core.answers.stored`).
     apply    ``model``, the digest of a stored model file.
     inspect  ``model``, the same, and ``training``, the id of the run that trained it. The results are those of
              `deem_core.diagnostics.inspection.Inspection.save`.
@@ -42,7 +42,7 @@ if TYPE_CHECKING:  # torch takes a second
     from deem_core.training.sweep import Sweeper
     from deem_core.votes import Votes
 
-COMPARISON_SETTINGS = ("methods", "seeds", "budget", "expert_classes")
+COMPARISON_SETTINGS = ("methods", "seeds", "budget", "expert_classes", "device")
 
 MOST_CELLS = 50_000_000
 """Probabilities that a comparison keeps, rows × classes × methods: 400 MB. Of more it keeps labels and confidence."""
@@ -149,7 +149,8 @@ def compare(job: Job) -> None:
     votes = job.votes
     from deem_core import comparison  # noqa: PLC0415  # imports torch
 
-    settings = {name: value for name, value in job.config.items() if name not in ("device", "random_state")}
+    settings = {name: value for name, value in job.config.items() if name != "random_state"}
+    settings["device"] = settings.get("device") or "auto"
     if unknown := sorted(set(settings) - set(COMPARISON_SETTINGS)):
         raise InputError(f"A comparison has no setting {unknown[0]!r}; it has {', '.join(COMPARISON_SETTINGS)}.")
     job.set_threads()

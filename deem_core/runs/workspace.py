@@ -14,10 +14,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import platformdirs
-
 from deem_core import __version__
 from deem_core.errors import InputError
+from deem_core.files.home import home
 from deem_core.readers import Reading
 from deem_core.runs import removal
 from deem_core.runs.dataset import Dataset, dataset_id, load_dataset, plain_reading, read_stored
@@ -52,8 +51,7 @@ class Workspace:
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
-        chosen = path or os.environ.get("DEEM_HOME") or platformdirs.user_data_path("deem-studio")
-        self.root = Path(os.path.realpath(os.path.expanduser(chosen)))
+        self.root = Path(os.path.realpath(os.path.expanduser(path))) if path else home()
         make_folder(self.root)
         for name in ("inputs", "datasets", "runs", "queue"):
             folder = make_folder(self.root / name)

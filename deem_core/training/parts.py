@@ -135,7 +135,7 @@ def ask(model: Model, codes: Integers, exact: bool) -> Floats:
 
 
 def row_chunks(n_rows: int, model: Model) -> Iterator[slice]:
-    """Yield chunks of rows whose units a processor's caches or a GPU hold."""
+    """Yield chunks of rows whose units caches or a GPU hold."""
     cells = _CHUNK_CELLS if model.weights.device.type == "cpu" else _GPU_CHUNK_CELLS
     return chunks(n_rows, max(256, cells // (model.n_models * model.n_learners * model.n_classes)))
 

@@ -15,9 +15,11 @@ import torch
 from numpy.typing import NDArray
 
 from deem_core.control import Control, Saved
-from deem_core.model.config import Settings, TrainConfig
-from deem_core.model.devices import pick_device
+from deem_core.model.backend import prepare, with_backend
+from deem_core.model.config import Settings, Shape, TrainConfig
+from deem_core.model.devices import pick_device, release
 from deem_core.model.energy import Model, stack
+from deem_core.model.kernel.compilation import available
 from deem_core.model.records import Record, has_settled
 from deem_core.model.trainer import Trainer, stack_size
 from deem_core.training.health import RestartHealth, hopeless, judge, survivors_suffice
@@ -151,10 +153,11 @@ def fit_restarts(
     """
     reduced = reduction.reduce(votes.without_truth())
     reduced = reduced.select_rows(reduced.votes_per_row > 0)
-    settings = start.settings(config, reduced)
     device = pick_device(config.device)
     control = control or Control()
-    size = _resumable_stack_size(f"{name}-stacks", stack_size(asked, device), control)
+    settings = with_backend(start.settings(config, reduced), Shape.of(reduced), device.type)
+    settings, size = _resumable(f"{name}-stacks", settings, asked, device, control)
+    prepare(settings.config.backend, control)
 
     def train(first: int) -> _Stack:
         own = seeds[first : min(first + size, (first // asked + 1) * asked)]
@@ -174,21 +177,30 @@ def fit_restarts(
     part = None
     if alive:
         survivors = model.with_parameters([tensor[alive] for tensor in model.parameters()])
-        part = Part(reduction, survivors, maps[alive])
+        part = Part(reduction, survivors.to("cpu"), maps[alive])  # a GPU is free for others after training
     history = [record for own in stacks for records in own.records for record in records]
     return Fit(part, settings, list(seeds[: len(health)]), health, history, asked)
 
 
-def _resumable_stack_size(key: str, size: int, control: Control) -> int:
-    """Return the checkpoints' stack size, or save this one.
+def _resumable(
+    key: str, settings: Settings, asked: int, device: torch.device, control: Control
+) -> tuple[Settings, int]:
+    """Return settings with the checkpoints' backend, and their stack size; or save these.
 
-    The size depends on the device, and checkpoints hold whole stacks: a run begun on a CPU goes on in the CPU's stacks.
+    Both depend on the device, and checkpoints hold whole stacks: a run begun on a CPU goes on in the CPU's stacks. Its
+    backend goes on too, where it can be had.
     """
+    backend = settings.config.backend
+    size = stack_size(asked, device, backend)
     saved = control.load(key)
-    if saved is not None:
-        return int(saved.notes["stack_size"])
-    control.save(key, Saved({}, {"stack_size": size}))
-    return size
+    if saved is None:
+        control.save(key, Saved({}, {"stack_size": size, "backend": backend}))
+        return settings, size
+    before = saved.notes.get("backend", "torch")
+    if before != backend and (before == "torch" or (device.type == "cpu" and available())):
+        reasons = {**settings.reasons, "backend": "as when this training began"}
+        settings = Settings(replace(settings.config, backend=before), reasons)
+    return settings, int(saved.notes["stack_size"])
 
 
 class _Stack:
@@ -258,7 +270,7 @@ def _judge(votes: Votes, model: Model, failures: Sequence[str | None]) -> tuple[
 def training_pool(device: torch.device) -> Iterator[Executor]:
     """Yield a pool of threads to train in.
 
-    One thread per core on a CPU, one in all on a GPU.
+    One thread per core on a CPU, one in all on a GPU, whose memory is given back at the end.
 
     Torch works outside the interpreter lock, and one thread per core, each with its own stack of restarts, beats
     several threads inside the small operations of one stack: so operations get one thread each meanwhile.
@@ -272,3 +284,4 @@ def training_pool(device: torch.device) -> Iterator[Executor]:
             yield pool
     finally:
         torch.set_num_threads(before)
+        release(device)

@@ -92,7 +92,10 @@ class Distinct:
 
     @property
     def weights(self) -> Floats:
-        """How often each row occurs to learn from, (u,): a row without votes counts for nothing."""
+        """How often each row occurs to learn from, (u,).
+
+        A row without votes counts for nothing.
+        """
         return np.where((self.codes != NO_VOTE).any(axis=1), self.counts, 0).astype(np.float64)
 
     def spread(self, values: NDArray[Any], axis: int = 0) -> NDArray[Any]:
@@ -125,7 +128,7 @@ def distinct_rows(codes: Integers) -> Distinct:
 
 
 def _fingerprints(codes: Integers) -> tuple[NDArray[np.uint64], bool]:
-    """Return a number for each row, (n,), and whether it tells all of the row."""
+    """Return a number for each row, (n,), and whether it is exact."""
     n, d = codes.shape
     least = int(codes.min(initial=0))
     states = int(codes.max(initial=0)) - least + 1
@@ -147,7 +150,10 @@ def _fingerprints(codes: Integers) -> tuple[NDArray[np.uint64], bool]:
 
 
 def _first_rows(of_row: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return where each number is first met, (u,), if they are given in order of appearance."""
+    """Return where each of the numbers 0, 1, … is first met, (u,).
+
+    They are given in order of appearance.
+    """
     return np.flatnonzero(np.diff(np.maximum.accumulate(of_row), prepend=-1))
 
 

@@ -10,15 +10,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from deem_core.typing import Floats, Integers
-from deem_core.votes.arrays import NO_VOTE, chunks, one_hot
+from deem_core.votes.arrays import NO_VOTE, chunks, distinct_rows, one_hot
 
 _PRODUCT_PAIRS = 1_000  # pairs from which one product of one-hot columns beats a count per pair (measured)
 _PRODUCT_UNITS = 4_096  # d·K beyond which the product is no longer affordable
-_CHUNK = 1 << 23  # cells of one-hot columns held at once; rows stay below 2²⁴, up to which float32 counts exactly
+_CHUNK = 1 << 23  # cells of one-hot columns held at once
+_EXACT = 1 << 24  # rows up to which float32 counts exactly
 
 
 @dataclass(frozen=True)
@@ -41,16 +43,26 @@ class PairInformation:
 def pair_information(codes: Integers) -> PairInformation:
     """Compare every pair of columns of (n, d) codes; -1 is missing.
 
-    The states that occur are numbered anew, so that the cost follows the states in these rows and not the number of
-    classes. Many pairs of few states are counted by one product of one-hot columns, others pair by pair.
+    Equal rows are counted once.
+    """
+    rows = distinct_rows(codes)
+    return counted_information(rows.codes, rows.weights)
+
+
+def counted_information(codes: Integers, counts: Floats) -> PairInformation:
+    """Compare every pair of columns of distinct rows with counts.
+
+    That is (u, d) codes and (u,) numbers of rows that each stands for. The states that occur are numbered anew, so
+    that the cost follows the states in these rows and not the number of classes. Many pairs of few states are counted
+    by one product of one-hot columns, others pair by pair.
     """
     d = codes.shape[1]
     if not len(codes):
         return PairInformation(np.full((d, d), np.nan), np.full((d, d), np.nan))
     states, packed = _renumber(codes)
     if d * (d + 1) // 2 >= _PRODUCT_PAIRS and d * states <= _PRODUCT_UNITS:
-        return _by_product(packed, states)
-    return _pair_by_pair(packed, states)
+        return _by_product(packed, counts, states)
+    return _pair_by_pair(packed, counts, states)
 
 
 def table_information(joint: Floats) -> Floats:
@@ -70,35 +82,38 @@ def _renumber(codes: Integers) -> tuple[int, Integers]:
     highest = int(codes.max(initial=0))
     seen = np.zeros(highest + 2, bool)
     seen[codes.ravel()] = True  # -1 marks the last place
+    if seen[:-1].all():
+        return highest + 1, codes
     seen[-1] = False
     number = np.append(np.cumsum(seen[:-1]) - 1, NO_VOTE).astype(np.int32)
     return max(1, int(seen.sum())), number[codes]
 
 
-def _by_product(codes: Integers, K: int) -> PairInformation:
-    n, d = codes.shape
-    counts = np.zeros((d * K, d * K))
-    for rows in chunks(n, _CHUNK // (d * K)):
-        hot = one_hot(codes[rows], K).reshape(-1, d * K)
-        counts += hot.T @ hot
-    joint = counts.reshape(d, K, d, K)
+def _by_product(codes: Integers, counts: Floats, K: int) -> PairInformation:
+    u, d = codes.shape
+    weights = counts[:, None].astype(np.float32 if counts.sum() < _EXACT else np.float64)
+    together = np.zeros((d * K, d * K))
+    for rows in chunks(u, _CHUNK // (d * K)):
+        hot = one_hot(codes[rows], K, weights.dtype).reshape(-1, d * K)
+        together += hot.T @ (weights[rows] * hot)
+    joint = together.reshape(d, K, d, K)
     log_joint = xlogy(joint, joint).sum(axis=(1, 3))
     mine = joint.sum(axis=3)  # (d, K, d): votes of the first on the rows where both are there
     log_mine = xlogy(mine, mine).sum(axis=1)
     return _finish(log_joint, log_mine, mine.sum(axis=1))
 
 
-def _pair_by_pair(codes: Integers, K: int) -> PairInformation:
+def _pair_by_pair(codes: Integers, counts: Floats, K: int) -> PairInformation:
     d = codes.shape[1]
     log_joint, log_mine, common = np.zeros((d, d)), np.zeros((d, d)), np.zeros((d, d))
     places = np.ascontiguousarray(codes.T + 1, np.int32)  # (d, n), 0 for nothing there
     wide = places * np.int32(K + 1) if (K + 1) ** 2 < 2**31 else places.astype(np.int64) * (K + 1)
     dense = max(4 * codes.shape[0], 1 << 12) >= (K + 1) ** 2
     complete = not (codes == NO_VOTE).any()
-    alone = [_log_counts(np.bincount(own[own > 0])) for own in places] if complete else []
+    alone = [_log_counts(np.bincount(own, counts)) for own in places] if complete else []
     for i in range(d):
         for j in range(i, d):
-            table = _table(wide[i] + places[j], K, dense, complete)
+            table = _table(wide[i] + places[j], counts, K, dense, complete)
             log_joint[i, j] = log_joint[j, i] = _log_counts(table.cells)
             common[i, j] = common[j, i] = table.cells.sum()
             log_mine[i, j] = alone[i] if complete else _log_counts(table.rows)
@@ -115,17 +130,18 @@ class _Table:
     columns: NDArray[Any]
 
 
-def _table(pairs: Integers, K: int, dense: bool, complete: bool) -> _Table:
+def _table(pairs: Integers, counts: Floats, K: int, dense: bool, complete: bool) -> _Table:
     if dense:
-        grid = np.bincount(pairs, minlength=(K + 1) ** 2).reshape(K + 1, K + 1)[1:, 1:]
+        grid = np.bincount(pairs, counts, minlength=(K + 1) ** 2).reshape(K + 1, K + 1)[1:, 1:]
         return _Table(grid.ravel(), grid.sum(axis=1), grid.sum(axis=0))
-    cells, counts = np.unique(pairs, return_counts=True)
+    of_pair, cells = pd.factorize(pairs)
+    together = np.bincount(of_pair, counts)
     first, second = cells // (K + 1), cells % (K + 1)
     both = (first > 0) & (second > 0)
-    counts = counts[both]
+    together = together[both]
     if complete:
-        return _Table(counts, counts, counts)
-    return _Table(counts, np.bincount(first[both], counts), np.bincount(second[both], counts))
+        return _Table(together, together, together)
+    return _Table(together, np.bincount(first[both], together), np.bincount(second[both], together))
 
 
 def _log_counts(counts: NDArray[Any]) -> float:

@@ -35,7 +35,7 @@ def show(opened: Opened) -> None:
         config = _rates(opened, usual) if kind == "Learning rates" else _depths()
     except InputError as error:  # said where the button would be; the other settings stay where they are
         problem = error
-    first, second, third, fourth = st.columns(4)
+    first, second, third, fourth, fifth = st.columns(5)
     config["updates"] = first.number_input(
         "Length (updates)",
         20,
@@ -57,7 +57,8 @@ def show(opened: Opened) -> None:
         **widgets.keep(f"sweep_batch_{opened.dataset.id}"),
         help="Rows per update. Another batch has other good rates.",
     )
-    config["random_state"] = fourth.number_input("Seed", 0, 2**31 - 1, 0, **widgets.keep("sweep_seed"))
+    config["device"] = background.choose_device(fourth, widgets.keep("sweep_device"))
+    config["random_state"] = fifth.number_input("Seed", 0, 2**31 - 1, 0, **widgets.keep("sweep_seed"))
     if problem is not None:
         raise problem
     with st.container(horizontal=True, vertical_alignment="center"):

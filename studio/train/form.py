@@ -12,10 +12,9 @@ import streamlit as st
 
 from deem_core.comparison import METHODS, TRAINED
 from deem_core.model import AUTO, GROUPS_RATE, Settings, Shape, TrainConfig, resolve
-from studio import background, state, text, widgets
+from studio import background, state, widgets
 from studio.data.datasets import Opened
 from studio.rates import sweeps
-from studio.sidebar import device_words
 from studio.train.trainings import method_title
 
 VERSION = "deem_train_settings"
@@ -109,13 +108,7 @@ def _main(method: str, usual: Settings, opened: Opened) -> dict[str, Any]:
         help=f"Passes through the data. {_help('updates')} Left empty: {config_from_data.updates:,} updates.",
     )
     config["batch_size"] = _number(grid, "batch_size", "Batch (rows)", (1, n_rows), f"{config_from_data.batch_size:,}")
-    config["device"] = grid.selectbox(
-        "Device",
-        ["auto", *(device.name for device in background.devices())],
-        format_func=_device_name,
-        **_keep("device"),
-        help=_help("device"),
-    )
+    config["device"] = background.choose_device(grid, _keep("device"))
     grid.number_input("Seed", 0, 2**31 - 1, 0, **_keep("seed"), help="Same seed, same labels.")
     return config
 
@@ -208,10 +201,3 @@ def _key(name: str) -> str:
 
 def _keep(name: str) -> widgets.Kept:
     return widgets.keep(_key(name))
-
-
-def _device_name(name: str) -> str:
-    if name == "auto":
-        return "Best there is"
-    device_there = next((device for device in background.devices() if device.name == name), None)
-    return text.plain(device_words(device_there)) if device_there else name

@@ -72,9 +72,11 @@ def test_a_comparison_starts_with_the_chosen_settings(open_compare, dataset, mon
     next(each for each in app.multiselect if each.label == "My choice").set_value(["mv", "ds"]).run()
     next(each for each in app.number_input if each.label == "Seeds").set_value(3).run()
     next(each for each in app.multiselect if each.label == "Expert classes").set_value([2]).run()
+    next(each for each in app.selectbox if each.label == "Device").set_value("cpu").run()
     button(app, "Compare 2 methods").click().run()
     assert not app.exception
     expected = {"methods": ["mv", "ds"], "seeds": 3, "budget": 120, "random_state": 0, "expert_classes": ["2"]}
+    expected["device"] = "cpu"
     assert [{**config, "expert_classes": [*map(str, config["expert_classes"])]} for config in started] == [expected]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from deem_core.model.devices import Device
-from studio import sidebar, state
+from studio import background, state
 from tests.app.conftest import SUMMARY, expect_calm, words
 
 
@@ -61,4 +61,4 @@ def test_data_that_is_not_there_leaves_the_sidebar_calm(app):
     ],
 )
 def test_the_device_with_its_room(device, shown):
-    assert sidebar.device_words(device) == shown
+    assert background.device_words(device) == shown

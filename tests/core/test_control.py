@@ -80,7 +80,7 @@ def test_a_training_begun_in_small_stacks_goes_on_where_stacks_are_large(votes, 
     with contextlib.suppress(Stopped):
         DEEM(**settings).fit(votes, control=control)
     control.patience = 10**9
-    monkeypatch.setattr(restarts, "stack_size", lambda asked, device: asked)
+    monkeypatch.setattr(restarts, "stack_size", lambda asked, *_: asked)
     resumed = DEEM(**settings).fit(votes, control=control)
     assert np.array_equal(resumed.fuse_codes(votes.codes), whole.fuse_codes(votes.codes))
     assert resumed.restarts_ == whole.restarts_

@@ -149,9 +149,9 @@ def modules_loaded_by(code: str) -> set[str]:
     return {name.split(".")[0] for name in done.stdout.split()}
 
 
-def test_no_package_loads_torch_on_import():
+def test_no_package_loads_torch_or_numba_on_import():
     names = ", ".join(f"deem_core.{room}" for room in ROOMS)
-    assert not modules_loaded_by(f"import {names}") & {"torch", "streamlit"}
+    assert not modules_loaded_by(f"import {names}") & {"torch", "numba", "streamlit"}
 
 
 def test_only_what_draws_loads_plotly():
@@ -160,7 +160,15 @@ def test_only_what_draws_loads_plotly():
 
 
 def test_the_library_itself_loads_next_to_nothing():
-    assert not modules_loaded_by("import deem_core") & {"numpy", "pandas", "pyarrow", "sklearn", "torch"}
+    assert not modules_loaded_by("import deem_core") & {
+        "numpy",
+        "pandas",
+        "pyarrow",
+        "scipy",
+        "sklearn",
+        "torch",
+        "numba",
+    }
 
 
 def test_listing_the_commands_is_quick():
@@ -172,7 +180,19 @@ def test_listing_the_commands_is_quick():
 
 def test_reading_and_fusing_by_a_simple_method_needs_no_torch():
     code = "import deem_core; deem_core.fuse([['a', 'a', 'b'], ['b', 'b', 'b']], method='ds').labels"
-    assert "torch" not in modules_loaded_by(code)
+    assert not modules_loaded_by(code) & {"torch", "numba"}
+
+
+def test_the_first_page_of_the_app_needs_neither_torch_nor_numba(tmp_path, monkeypatch):
+    monkeypatch.setenv("DEEM_HOME", str(tmp_path))
+    code = (
+        "from streamlit.testing.v1 import AppTest; "
+        f"page = AppTest.from_file({str(ROOT / 'app.py')!r}, default_timeout=60).run(); "
+        "assert not page.exception and page.title[0].value == 'DEEM Studio'"
+    )
+    loaded = modules_loaded_by(code)
+    assert "deem_core" in loaded
+    assert not loaded & {"torch", "numba"}
 
 
 # ---------------------------------------------------------------------- studio and pages

@@ -100,10 +100,10 @@ def test_differences_are_of_recall_with_truth_and_of_shares_without():
 
 
 def test_settings_hold_plain_values_only():
-    config = comparisons.config(None, ["mv"], 2, 60, [np.int64(3), "x"])
+    config = comparisons.config(["mv"], seeds=2, budget=60, experts=[np.int64(3), "x"], device="cpu")
     assert config["expert_classes"] == [3, "x"]
     assert type(config["expert_classes"][0]) is int
-    assert "expert_classes" not in comparisons.config(None, ["mv"], 2, 60, [])
+    assert "expert_classes" not in comparisons.config(["mv"], seeds=2, budget=60, experts=[], device="auto")
 
 
 def test_disputed_rows_tell_how_many_methods_agree_and_the_truth_where_it_is_known(opened):

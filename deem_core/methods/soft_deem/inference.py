@@ -56,7 +56,7 @@ def answers(
         evidence = rows.evidence(torch.arange(chunk.start, chunk.stop))
         generators = [seeded_generator(evidence.log_q.device, seed, chunk.start, r) for r in range(len(models))]
         each = [soft_posterior(model, evidence, own) for model, own in zip(models, generators, strict=True)]
-        return torch.stack(each).to("cpu", torch.float64).numpy()
+        return torch.stack(each).cpu().double().numpy()  # not there: Apple's GPU has no float64
 
     yield from zip(parts, pool.map(ask, parts), strict=True)
 

@@ -20,11 +20,14 @@ from deem_core.errors import InputError
 from deem_core.methods.contract import Aggregate, fill_silent_rows, silence_notes
 from deem_core.methods.pools import mean_prob
 from deem_core.methods.soft_deem.inference import answers
-from deem_core.methods.soft_deem.proposal import draw_positives, seeded_generator
+from deem_core.methods.soft_deem.proposal import POSITIVE_DRAWS, draw_positives, seeded_generator
 from deem_core.methods.soft_deem.weighing import SoftRows, learner_weights
-from deem_core.model.config import Shape, TrainConfig, resolve
+from deem_core.model.activations import few_operations
+from deem_core.model.backend import number_key, prepare, with_backend
+from deem_core.model.config import Settings, Shape, TrainConfig, resolve
 from deem_core.model.devices import pick_device
 from deem_core.model.energy import Model
+from deem_core.model.memory import Demand
 from deem_core.model.trainer import Trainer, stack_size
 from deem_core.training.health import RestartHealth, judge, survivors_suffice
 from deem_core.training.restarts import training_pool
@@ -43,11 +46,19 @@ TRAINING_TIME = 30.0
 TRAINED_ROWS = 1_000_000
 """Rows, evenly spread, that batches are drawn from; a run sees fewer."""
 
+RESIDENT_CELLS = 1 << 28
+"""(row, learner, class) cells of those rows that a GPU holds during training: 1 GB."""
+
+POSITIVE_CELLS = 40
+"""Tensors of a batch's size (R, B, d·K) that a GPU holds while positives are drawn."""
+
 JUDGED_ROWS = 20_000
 """Rows, evenly spread, on which restarts are aligned with the mean probability and judged."""
 
 
-def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:
+def aggregate(
+    votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL, device: str = "auto"
+) -> Aggregate:
     """Train DEEM on soft votes as evidence and fuse them.
 
     Restarts that lost a class are left out, the others' posteriors averaged; if half or fewer survive, the answer is
@@ -67,7 +78,8 @@ def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_C
         )
     votes = votes_to_learn_from(votes)
     voted = votes.votes_per_row > 0
-    config, weights = settings_for(votes), learner_weights(votes)
+    config, weights = settings_for(votes, device=device), learner_weights(votes)
+    prepare(config.backend, control)
     seed = int(rng.integers(2**31 - 1))
     with training_pool(pick_device(config.device)) as pool:
         work = _Work(votes, weights, config, seed, pool=pool, control=control)
@@ -91,15 +103,17 @@ def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_C
     )
 
 
-def settings_for(votes: Votes, restarts: int = 5) -> TrainConfig:
+def settings_for(votes: Votes, restarts: int = 5, *, device: str = "auto") -> TrainConfig:
     """Return DEEM's settings from the data, with another start and length.
 
     The weight at the start, log(K − 1) + log 9, makes a hidden vote right with 90 %.
     """
     scale = math.log(votes.n_classes - 1) + math.log(ACCURACY / (1 - ACCURACY))
-    config = resolve(TrainConfig(start="majority", init_scale=scale, restarts=restarts), Shape.of(votes)).config
-    rate = float(config.learning_rate or 0)  # resolved: never None
-    return replace(config, updates=math.ceil(TRAINING_TIME / rate))
+    shape = Shape.of(votes)
+    settings = resolve(TrainConfig(start="majority", init_scale=scale, restarts=restarts, device=device), shape)
+    rate = float(settings.config.learning_rate or 0)  # resolved: never None
+    config = replace(settings.config, updates=math.ceil(TRAINING_TIME / rate))
+    return with_backend(Settings(config, settings.reasons), shape, pick_device(config.device).type).config
 
 
 # ---------------------------------------------------------------------- restarts
@@ -132,11 +146,19 @@ class EvidenceTrainer(Trainer):
         super().__init__(codes, rows.soft.shape[2], config, seeds, device=device)
         self.rows = rows
 
+    def _demand(self, codes: Integers, n_classes: int) -> Demand:
+        """Return what training asks of a GPU, beside the soft votes."""
+        return replace(super()._demand(codes, n_classes), positive_cells=POSITIVE_CELLS)
+
     def positives(self, rows: Tensor) -> Tensor:
         """Draw hidden votes (R, B, d) for the rows (R, B), given their evidence."""
-        return draw_positives(
-            self.model, self.rows.evidence(rows), seeded_generator(self.device, self.seeds[0], self.update)
-        )
+        evidence = self.rows.evidence(rows)
+        if self.engine is None:
+            return draw_positives(self.model, evidence, seeded_generator(self.device, self.seeds[0], self.update))
+        log_q, cast, drawn = evidence.log_q.numpy(), evidence.cast.numpy(), POSITIVE_DRAWS if self.model.n_layers else 1
+        keys = [number_key(seed, self.update, 1) for seed in self.seeds]
+        each = [self.engine.draw_hidden(r, log_q[r], cast[r], drawn, key) for r, key in enumerate(keys)]
+        return torch.from_numpy(np.stack(each)).to(torch.int64)
 
 
 class _Work:
@@ -159,10 +181,10 @@ class _Work:
 
     def train(self) -> tuple[list[Model], list[str | None]]:
         """Return the restarts, one model each, and why those failed that did."""
-        config, rows = self.config, self._rows(self.voted[spread_rows(len(self.voted), TRAINED_ROWS)])
+        config, rows = self.config, self._trained_rows()
         codes = self.votes.codes[rows.where]
         seeds = np.random.SeedSequence(self.seed).generate_state(config.restarts).astype(np.int64).tolist()
-        size = stack_size(len(seeds), self.device)
+        size = stack_size(len(seeds), self.device, config.backend)
 
         def train(first: int) -> EvidenceTrainer:
             trainer = EvidenceTrainer(rows, codes, config, seeds[first : first + size], device=self.device)
@@ -199,6 +221,13 @@ class _Work:
             mean = np.mean([apply_map(own, mapping) for own, mapping in zip(each, maps, strict=True)], axis=0)
             posterior[rows] = mean / mean.sum(axis=1, keepdims=True)
         return posterior
+
+    def _trained_rows(self) -> SoftRows:
+        """Return the rows to train on; a GPU holds them."""
+        on_gpu, cells = few_operations(self.device), self.votes.n_learners * self.votes.n_classes
+        most = min(TRAINED_ROWS, max(RESIDENT_CELLS // cells, 1)) if on_gpu else TRAINED_ROWS
+        rows = self._rows(self.voted[spread_rows(len(self.voted), most)])
+        return rows.resident() if on_gpu else rows
 
     def _rows(self, where: NDArray[np.intp]) -> SoftRows:
         assert self.votes.soft is not None  # noqa: S101  # for mypy: `aggregate` refuses labels

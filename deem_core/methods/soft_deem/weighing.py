@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -94,7 +94,7 @@ def learner_weights(votes: Votes) -> Floats:
 class SoftRows:
     """Rows of soft votes, turned into evidence when needed.
 
-    So no copy of all of them is held.
+    So no copy of all of them is held, unless a GPU is to have them at hand.
 
     Attributes
     ----------
@@ -104,13 +104,22 @@ class SoftRows:
         Those meant.
     weights : (d,)
         w; its device is where evidence is made.
+    table : (m, d, K) Tensor, optional
+        The rows meant, on that device.
     """
 
     soft: NDArray[np.float32]
     where: NDArray[np.intp]
     weights: Tensor
+    table: Tensor | None = None
+
+    def resident(self) -> SoftRows:
+        """Return the same rows, held on the device."""
+        return replace(self, table=torch.as_tensor(self.soft[self.where], device=self.weights.device))
 
     def evidence(self, rows: Tensor) -> Evidence:
         """Return the evidence (…, d, K) of rows (…,), as positions in ``where``."""
+        if self.table is not None:
+            return weigh(self.table[rows], self.weights)
         chosen = self.soft[self.where[rows.cpu().numpy()]]
         return weigh(torch.as_tensor(chosen, device=self.weights.device), self.weights)

@@ -151,7 +151,9 @@ def stacks_of(candidates: Sequence[Candidate], shape: Shape, device: torch.devic
     for at, candidate in enumerate(candidates):
         groups.setdefault(candidate.n_layers, []).append(at)
     cells = int(candidates[0].config.batch_size or 1) * shape.n_learners * shape.n_classes
-    most = len(candidates) if device.type != "cpu" else STACK if cells <= SIDE_BY_SIDE_CELLS else 1
+    by_kernel = candidates[0].config.backend == "numba"
+    small = cells <= SIDE_BY_SIDE_CELLS and not by_kernel
+    most = len(candidates) if device.type != "cpu" else STACK if small else 1
     return [part.tolist() for group in groups.values() for part in np.array_split(group, math.ceil(len(group) / most))]
 
 

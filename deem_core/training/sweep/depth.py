@@ -55,15 +55,16 @@ def dependence(model: Model, codes: Tensor) -> Dependence:
     d, K = model.n_learners, model.n_classes
     if d * K > MOST_UNITS:
         return Dependence(float("nan"), float("nan"))
-    label = posterior(model, codes)[0].argmax(-1)
+    label = posterior(model, codes)[0].argmax(-1).cpu()
     layers = layer_outputs(model, codes)
     present = (codes[0] >= 0).unsqueeze(-1)
     hot = layers[-1][0] if layers else functional.one_hot(codes[0].clamp_min(0), K).float() * present  # (m, d, K)
+    hot = hot.cpu()  # for float64, which Apple's GPU does not have, and to choose rows without a wait for each class
     total, rows = np.zeros((d, d)), 0
     for m in range(K):
         own = hot[label == m].double().flatten(1)
         if len(own) >= MIN_ROWS:
-            joint = (own.T @ own).cpu().numpy().reshape(d, K, d, K).transpose(0, 2, 1, 3)  # (d, d, K, K)
+            joint = (own.T @ own).numpy().reshape(d, K, d, K).transpose(0, 2, 1, 3)  # (d, d, K, K)
             total += len(own) * table_information(joint)
             rows += len(own)
     if not rows or d < 2:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
+from deem_core.model.backend import number_key
 from deem_core.model.config import TrainConfig
 from deem_core.model.energy import Model, free_and_expected_energy, posterior
-from deem_core.model.sampler import Kind, sample
+from deem_core.model.sampler import Kind, Sampler, sample
 from deem_core.training.health import share_ratio
-from deem_core.typing import Floats
+from deem_core.typing import Floats, Integers
 from deem_core.votes import Votes
 from deem_core.votes.alignment import class_map
 from deem_core.votes.arrays import spread_rows
+
+if TYPE_CHECKING:
+    from deem_core.model.kernel.engine import Engine
 
 MEASURED_ROWS = (2_000, 10_000)
 """At least (if there are so many) and at most this many rows are measured."""
@@ -91,21 +97,30 @@ class Measure:
         generator = torch.Generator(self.device).manual_seed(self.seed)
         kind: Kind = config.sampler  # type: ignore[assignment]  # checked by TrainConfig
         chain = sample(model, self.codes, config.sampler_steps, generator, kind=kind, alpha=config.step_size)
-        free, expected = free_and_expected_energy(model, torch.cat([self.codes, chain.codes], dim=1))
-        up, down, energy_up, energy_down = (
-            float(part.double().mean())
-            for both in (free[0], expected[0])
-            for part in (both[: self.n_rows], both[self.n_rows :])
-        )
+        both = torch.cat([self.codes, chain.codes], dim=1)
+        energies = torch.cat(free_and_expected_energy(model, both)).cpu().numpy()  # (2, 2m)
         labels = posterior(model, self.codes)[0].argmax(-1).cpu().numpy()
+        return self._look(energies, labels, float(chain.acceptance[0]), float(chain.moved[0]))
+
+    def by_kernel(self, engine: Engine, which: int, config: TrainConfig) -> Look:
+        """Look at one of the models that the kernel trains."""
+        rows = self.codes[0].to(torch.int32).numpy()
+        walk = engine.walk(which, rows, Sampler.of(config, self.n_classes), number_key(self.seed))
+        energies = np.stack([walk.free.ravel(), walk.expected.ravel()])
+        return self._look(energies, walk.labels, walk.acceptance, walk.moved)
+
+    def _look(self, energies: NDArray[Any], labels: Integers, acceptance: float, moved: float) -> Look:
+        """Sum up F and E (2, 2m) of rows and chains, and the rows' labels (m,)."""
+        means = energies.reshape(4, self.n_rows).mean(axis=1, dtype=np.float64)
+        up, down, energy_up, energy_down = means.tolist()
         labels = class_map(labels, self.majority, self.n_classes)[labels]
         return Look(
             positive=up,
             negative=down,
             energy_positive=energy_up,
             energy_negative=energy_down,
-            acceptance=float(chain.acceptance[0]),
-            moved=float(chain.moved[0]),
+            acceptance=acceptance,
+            moved=moved,
             shares=np.bincount(labels, minlength=self.n_classes) / max(self.n_rows, 1),
             share_ratio=share_ratio(labels, self.majority, self.n_classes),
         )

@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 
 from deem_core.control import Control
 from deem_core.errors import InputError
+from deem_core.model.backend import prepare, with_backend
 from deem_core.model.config import Settings, Shape, TrainConfig
 from deem_core.model.devices import cores, pick_device
 from deem_core.model.records import Record
@@ -134,9 +135,12 @@ class Sweeper:
         self.votes = reduced.select_rows(reduced.votes_per_row > 0)
         self.sentences = (*self.plan.near_copies.sentences, *_start_note(self.plan))
         shape = Shape.of(self.votes)
-        self.candidates, settings = plan_candidates(shape, replace(config, start="majority"), rates, n_layers)
-        self.settings = Settings(settings.config, {**settings.reasons, "start": self.plan.start.reason})
         self.device = pick_device(config.device)
+        candidates, settings = plan_candidates(shape, replace(config, start="majority"), rates, n_layers)
+        settings = with_backend(settings, shape, self.device.type, trainings=len(candidates))
+        backend = settings.config.backend
+        self.candidates = [replace(own, config=replace(own.config, backend=backend)) for own in candidates]
+        self.settings = Settings(settings.config, {**settings.reasons, "start": self.plan.start.reason})
         self.stacks = stacks_of(self.candidates, shape, self.device)
         self.how = in_words(self.stacks, self.device, cores() if self.device.type == "cpu" else 1)
         updates = int(self.settings.config.updates or 1)
@@ -151,6 +155,7 @@ class Sweeper:
 
     def estimate_seconds(self) -> float:
         """Return how long the sweep will take, from a few real updates."""
+        prepare(self.settings.config.backend)
         return calibrate(self.votes, self.candidates, self.stacks, self.measure, self.device).seconds(
             self.schedule, self.stacks
         )
@@ -169,6 +174,7 @@ class Sweeper:
         if self.seconds:
             raise InputError("This sweep has run already; make a new one to run it again.")
         begun = time.perf_counter()
+        prepare(self.settings.config.backend, self.control)
         self.control.tell(STEP, 0.0)
         yield from self._pass(begun)
         if self.complete and guidance.unlucky_start(self.result().verdicts):

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from deem_core.model.energy import Model
+from deem_core.model.memory import Demand
 from deem_core.model.records import not_finite
 from deem_core.model.trainer import Trainer
 from deem_core.training.sweep.candidates import Candidate
-from deem_core.training.sweep.measure import Look, Measure
+from deem_core.training.sweep.measure import MEASURED_ROWS, MOST_CELLS, Look, Measure
+from deem_core.typing import Integers
 from deem_core.votes import Votes
 
 
 class SweepTrainer(Trainer):
     """A trainer that can go on without some of its models."""
+
+    def _demand(self, codes: Integers, n_classes: int) -> Demand:
+        """Return what training and measuring ask of a GPU."""
+        cells = min(min(len(codes), MEASURED_ROWS[1]) * codes.shape[1] * n_classes, MOST_CELLS)
+        return replace(super()._demand(codes, n_classes), look_cells=cells)
 
     @torch.no_grad()
     def keep(self, positions: Sequence[int]) -> None:
@@ -30,7 +38,11 @@ class SweepTrainer(Trainer):
         self.start = [tensor[at] for tensor in self.start]
         self.velocity = [tensor[at] for tensor in self.velocity]
         self.chains = None if self.chains is None else self.chains[at]
-        self.model = self.model.with_parameters([t.detach()[at].requires_grad_() for t in self.model.parameters()])
+        if self.engine is not None:
+            self.engine.keep(at)
+            self.model = self.engine.model
+        else:
+            self.model = self.model.with_parameters([t.detach()[at].requires_grad_() for t in self.model.parameters()])
 
 
 class Stack:
@@ -80,17 +92,26 @@ class Stack:
         None if it was told to stop.
         """
         trainer = self._begun()
+        first = trainer.update
+        finite = torch.ones(len(self.members), dtype=torch.bool, device=trainer.device)
+        fine_updates = torch.zeros(len(self.members), dtype=torch.int32, device=trainer.device)
         while trainer.update < self.schedule[self.next]:
             if stopped():
                 return None
             _, _, energies = trainer.step()
-            self._abandon(torch.isfinite(energies).all(dim=0).tolist(), trainer)
-            if not self.members:
-                return []
-        measured = [(at, measure(self.model_of(at), self.config)) for at in self.members]
-        self._abandon([look.finite for _, look in measured], trainer)
+            finite &= torch.isfinite(energies).all(dim=0)  # looked at when it is measured: a GPU must not wait for it
+            fine_updates += finite
+        self._abandon([first + fine + 1 for fine in fine_updates.tolist()], trainer)
+        measured = [(at, self._look(measure, at)) for at in self.members]
+        self._abandon([trainer.update + look.finite for _, look in measured], trainer)
         self.next += 1
         return [(at, look) for at, look in measured if look.finite]
+
+    def _look(self, measure: Measure, candidate: int) -> Look:
+        engine = self._begun().engine
+        if engine is not None:
+            return measure.by_kernel(engine, self.members.index(candidate), self.config)
+        return measure(self.model_of(candidate), self.config)
 
     def model_of(self, candidate: int) -> Model:
         """Return the model (R = 1) of a living candidate as it is now."""
@@ -101,16 +122,18 @@ class Stack:
             raise RuntimeError("begin() comes first")
         return self.trainer
 
-    def _abandon(self, finite: Sequence[bool], trainer: SweepTrainer) -> None:
+    def _abandon(self, ends: Sequence[int], trainer: SweepTrainer) -> None:
         """Abandon candidates whose energy is no longer finite.
 
-        They would cost time and tell nothing.
+        They would cost time and tell nothing. ``ends`` are the updates at which each ceased to be finite; an update
+        that is still to come is none.
         """
-        if all(finite):
+        survivors = [r for r, end in enumerate(ends) if end > trainer.update]
+        if len(survivors) == len(ends):
             return
-        for at in (at for at, fine in zip(self.members, finite, strict=True) if not fine):
-            self.failures[at] = not_finite(trainer.update)
-        survivors = [r for r, fine in enumerate(finite) if fine]
+        for at, end in zip(self.members, ends, strict=True):
+            if end <= trainer.update:
+                self.failures[at] = not_finite(end)
         self.members = [self.members[r] for r in survivors]
         if survivors:
             trainer.keep(survivors)

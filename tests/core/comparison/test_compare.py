@@ -110,6 +110,8 @@ def test_what_each_method_made_is_handed_over_once_with_its_probabilities(drawn)
         ({"seeds": 0}, "seeds is 0"),
         ({"budget": 0}, "budget is 0"),
         ({"expert_classes": ["9"]}, "no class '9'"),
+        ({"methods": ["mv", "deem"], "device": "cuda:63"}, "no device 'cuda:63' on this machine"),
+        ({"methods": ["mv", "deem"], "device": "gpu"}, "no device 'gpu'"),
     ],
 )
 def test_what_makes_no_sense_is_refused(drawn, asked, sentence):

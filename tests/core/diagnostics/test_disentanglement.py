@@ -16,7 +16,7 @@ from deem_core.diagnostics.disentanglement import Dependence, class_dependence, 
 from deem_core.diagnostics.layer_dependence import LayerDependence
 from deem_core.model.energy import layer_outputs
 from deem_core.votes import information
-from deem_core.votes.information import pair_information, table_information
+from deem_core.votes.information import counted_information, pair_information, table_information
 
 RNG = np.random.default_rng
 
@@ -53,13 +53,34 @@ def test_information_of_all_pairs_equals_scikit_learn(n, d, K, missing):
 
 def test_both_ways_of_counting_agree():
     codes = related(400, 7, 5, RNG(0), 0.2)
-    product, pairs = information._by_product(codes, 5), information._pair_by_pair(codes, 5)
+    ones = np.ones(400)
+    product, pairs = information._by_product(codes, ones, 5), information._pair_by_pair(codes, ones, 5)
     many = related(200, 46, 3, RNG(1), 0.1)
     np.testing.assert_allclose(
-        pair_information(many).information, information._pair_by_pair(many, 3).information, atol=1e-12
+        pair_information(many).information, information._pair_by_pair(many, np.ones(200), 3).information, atol=1e-12
     )
     np.testing.assert_allclose(product.information, pairs.information, atol=1e-12)
     np.testing.assert_allclose(product.normalised, pairs.normalised, atol=1e-12)
+
+
+@pytest.mark.parametrize(("d", "K"), [(4, 3), (4, 100), (46, 3)], ids=["dense", "sparse", "product"])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_counts_stand_for_repeated_rows(d, K, missing):
+    codes, counts = related(60, d, K, RNG(2), missing), RNG(3).integers(1, 5, 60)
+    if K == 100:
+        codes[codes >= 0] *= 3  # states that never occur
+    repeated = np.repeat(codes, counts, axis=0)
+    once = counted_information(codes, counts.astype(float))
+    plain = counted_information(repeated, np.ones(len(repeated)))
+    np.testing.assert_allclose(once.information, plain.information, atol=1e-12)
+    np.testing.assert_allclose(once.normalised, plain.normalised, atol=1e-12)
+    np.testing.assert_allclose(pair_information(repeated).information, plain.information, atol=1e-12)
+
+
+def test_counts_beyond_single_precision_are_exact():
+    codes, counts = related(60, 46, 3, RNG(2), 0.0), RNG(3).integers(1, 5, 60).astype(float)
+    few, many = counted_information(codes, counts), counted_information(codes, counts * (2**24 + 1))
+    np.testing.assert_allclose(many.information, few.information, atol=1e-12)
 
 
 def test_a_table_of_weights_has_the_information_of_its_distribution():

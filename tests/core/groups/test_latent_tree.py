@@ -122,25 +122,11 @@ def test_parameters_are_counted():
     assert model.singles == (5,)
 
 
-# ---------------------------------------------------------------------- tables
-
-
-def test_a_table_holds_distinct_rows_with_their_counts():
-    codes = np.array([[0, 1], [0, 1], [1, NO_VOTE], [NO_VOTE, NO_VOTE], [0, 1]], np.int32)
-    table = Table.of(codes, 2)
-    assert sorted(zip(table.codes.tolist(), table.counts.tolist(), strict=True)) == [([0, 1], 3), ([1, NO_VOTE], 1)]
-    assert table.n_rows == 4
-
-
-def test_some_learners_of_a_table_have_distinct_rows_of_their_own():
-    codes = np.array([[0, 1, 0], [0, 1, 1], [1, 0, 1], [NO_VOTE, NO_VOTE, 1]], np.int32)
-    some = Table.of(codes, 2).select((0, 1))
-    assert sorted(zip(some.codes.tolist(), some.counts.tolist(), strict=True)) == [([0, 1], 2), ([1, 0], 1)]
-
-
 def test_the_answer_does_not_depend_on_which_rows_come_together():
     rng = np.random.default_rng(5)
     model = random_tree(rng, 5, 2, ((0, 1, 2),))
     codes = np.repeat(random_codes(rng, 20, 5, 2), 3, axis=0)
     whole = model.posterior(codes)
     assert np.allclose(whole, np.concatenate([model.posterior(row[None]) for row in codes]))
+    scores = model.log_scores(codes)
+    assert np.allclose(scores, np.concatenate([model.log_scores(row[None]) for row in codes]))

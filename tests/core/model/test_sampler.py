@@ -173,13 +173,6 @@ def test_nothing_of_a_step_is_left_behind_on_the_cpu(n_layers, kind):
     assert contrastive_step("meta", n_layers, kind) > 50
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
-@pytest.mark.parametrize("n_layers", LAYERS)
-@pytest.mark.parametrize("kind", ["dmala", "dula", "gwg"])
-def test_a_step_runs_on_cuda(n_layers, kind):
-    assert contrastive_step("cuda", n_layers, kind) > 50
-
-
 def test_draws_follow_their_law_and_the_impossible_never_comes():
     weights = torch.tensor([[0.1, 0.0, 0.6, 0.3, 0.0], [0.0, 2.0, 0.0, 0.0, 0.0]])
     drawn = draw(weights, torch.Generator().manual_seed(0), 40_000)

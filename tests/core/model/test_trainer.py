@@ -138,6 +138,7 @@ def test_rare_voters_get_larger_steps_only_without_layers():
 
 
 def test_a_gpu_trains_all_restarts_side_by_side_and_a_cpu_a_few():
-    assert stack_size(5, CPU) == 3
-    assert stack_size(5, torch.device("cuda")) == 5
-    assert stack_size(2, CPU) == 2
+    assert stack_size(5, CPU, "torch") == 3
+    assert stack_size(5, CPU, "numba") == 1
+    assert stack_size(5, torch.device("cuda"), "torch") == 5
+    assert stack_size(2, CPU, "torch") == 2
