@@ -133,6 +133,24 @@ def test_a_killed_run_goes_on_after_its_last_part(file, tmp_path, monkeypatch, c
     assert not folder.exists()
 
 
+def test_equal_rows_that_need_review_are_counted_over_a_kill(tmp_path, monkeypatch):
+    path, whole, output = tmp_path / "votes.csv", tmp_path / "whole.csv", tmp_path / "fused.csv"
+    rows = [
+        "x,x,x",
+        "y,y,y",
+        "x,x,y",
+        "y,y,y",
+        "x,x,x",
+    ] * 80  # a fifth of the rows are alike, and half of them doubtful
+    path.write_text("\n".join(["a,b,c", *rows, ""]))
+    assert run("fuse", path, "-o", whole, "--method", "mv", "--no-stream") == 0
+    mend = broken_after(monkeypatch, 2)
+    assert run("fuse", path, "-o", output, "--method", "mv", "--stream") == 130
+    mend()
+    assert run("fuse", path, "-o", output, "--method", "mv", "--stream") == 0
+    assert output.read_bytes() == whole.read_bytes()
+
+
 def test_a_killed_run_labels_on_by_the_model_it_had_trained(file, tmp_path, monkeypatch):
     output = tmp_path / "fused.csv"
     command = ["fuse", file, "--stream", "--method", "deem", "-o", output, *TRAINING]
