@@ -80,7 +80,8 @@ def many_rates(votes: Votes) -> None:
     limit = len(RATES) * single / (SHARE * cores())
     print(
         f"mniste, {votes.n_rows:,} × {votes.n_learners} × {votes.n_classes}: "
-        f"one training on one thread {single:.1f} s; a sweep of {len(RATES)} rates {whole:.1f} s on {cores()} cores, limit {limit:.1f}"
+        f"one training on one thread {single:.1f} s; "
+        f"a sweep of {len(RATES)} rates {whole:.1f} s on {cores()} cores, limit {limit:.1f}"
         f"{'  above the limit' if whole > limit else ''}\n",
         flush=True,
     )

@@ -26,6 +26,12 @@ def count(number: int, noun: str = "", many: str = "") -> str:
     return f"{number:,} {noun if number == 1 else many or noun + 's'}"
 
 
+def dimensions(n_rows: int, n_learners: int, n_classes: int) -> str:
+    """Return the size of a table of votes in words."""
+    sizes = ((n_rows, "row", ""), (n_learners, "learner", ""), (n_classes, "class", "classes"))
+    return " × ".join(count(*each) for each in sizes)
+
+
 def percent(share: float | None, digits: int = 1, *, careful: bool = False) -> str:
     """Return a share as a percentage, a dash where there is none.
 

@@ -8,7 +8,6 @@ an answer is scored and written part by part (`Answer.parts`), so that ten milli
 from __future__ import annotations
 
 import html
-import math
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -228,8 +227,7 @@ class Answer:
         if self._whole is not None:
             return self._whole[0].doubtful[self._whole[1]]
         chosen = np.zeros(self.votes.n_rows, bool)
-        # Rounding first: 0.1 × 30 is a little more than 3 in floating point.
-        wanted = math.ceil(round(scores.REVIEW_SHARE * int((~self.silent).sum()), 6))
+        wanted = scores.review_quota(int((~self.silent).sum()))
         chosen[np.argsort(self.review_score, kind="stable")[:wanted]] = True  # NaN comes last
         return chosen
 
@@ -317,6 +315,16 @@ class Answer:
         check_support(self.votes, support)
         answer = object.__new__(type(self))
         answer.__dict__.update(self.__dict__ | {"support": support})
+        return answer
+
+    def doubted(self, doubtful: Mask) -> Answer:
+        """Return the same answer with other doubtful rows, (n,).
+
+        For a part of a file whose doubtful rows are told among all rows.
+        """
+        answer = object.__new__(type(self))
+        answer.__dict__.update({**self.__dict__, "doubtful": doubtful})
+        answer.__dict__.pop("needs_review", None)
         return answer
 
     # ------------------------------------------------------------------ some rows

@@ -9,7 +9,9 @@ Posteriors of trained models are overconfident: trust the order of rows more tha
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,15 +112,51 @@ def review_score(votes: Votes, posterior: Posterior) -> Floats:
     (n,) float64
         NaN for rows without votes.
     """
-    log_pi, log_psi = _dawid_skene_step(votes, posterior)
-    codes = fused_codes(votes, posterior)
-    scores = np.full(votes.n_rows, np.nan)
-    for rows in _review_chunks(votes):
-        voted = np.flatnonzero(codes[rows] != NO_VOTE)
-        log_joint = (sparse_one_hot(votes.codes[rows], votes.n_classes) @ log_psi + log_pi)[voted]  # (b, K)
-        backed = log_joint[np.arange(len(voted)), codes[rows][voted]] - logsumexp(log_joint, axis=1)
-        scores[rows.start + voted] = np.minimum(backed, 0.0)
-    return scores
+    return ReviewScale.of(votes, posterior).scores(votes, posterior)
+
+
+@dataclass(frozen=True, eq=False)
+class ReviewScale:
+    """Parameters of the review score, estimated once and applied to any rows.
+
+    Attributes
+    ----------
+    log_pi : (K,)
+    log_psi : (d·K, K)
+        A row per learner and vote, a column per true class.
+    """
+
+    log_pi: Floats
+    log_psi: Floats
+
+    @classmethod
+    def of(cls, votes: Votes, posterior: Posterior) -> ReviewScale:
+        """Estimate the parameters by one Dawid-Skene step."""
+        counts, mass = expected_counts(votes, posterior)
+        mass += PSEUDO_COUNT
+        counts += PSEUDO_COUNT
+        counts /= counts.sum(axis=1, keepdims=True)
+        return cls(np.log(mass / mass.sum()), np.log(counts, out=counts).reshape(-1, votes.n_classes))
+
+    def scores(self, votes: Votes, posterior: Posterior) -> Floats:
+        """Return the score of each row, (n,); NaN without votes."""
+        codes = fused_codes(votes, posterior)
+        scores = np.full(votes.n_rows, np.nan)
+        for rows in _review_chunks(votes):
+            voted = np.flatnonzero(codes[rows] != NO_VOTE)
+            ballots = sparse_one_hot(votes.codes[rows], votes.n_classes)
+            log_joint = (ballots @ self.log_psi + self.log_pi)[voted]  # (b, K)
+            backed = log_joint[np.arange(len(voted)), codes[rows][voted]] - logsumexp(log_joint, axis=1)
+            scores[rows.start + voted] = np.minimum(backed, 0.0)
+        return scores
+
+
+def review_quota(n_voted: int) -> int:
+    """Return how many rows their score alone sends to review.
+
+    Of so many rows with votes.
+    """
+    return math.ceil(round(REVIEW_SHARE * n_voted, 6))  # 0.1 × 30 is a little more than 3 in floating point
 
 
 def expected_counts(votes: Votes, posterior: Posterior) -> tuple[Floats, Floats]:
@@ -148,18 +186,6 @@ def margin(posterior: Posterior) -> Floats:
     for rows in _chunks(*posterior.shape):
         best[rows] = np.partition(posterior[rows], -2, axis=1)[:, -2:]
     return np.asarray(best[:, 1] - best[:, 0])
-
-
-def _dawid_skene_step(votes: Votes, posterior: Posterior) -> tuple[Floats, Floats]:
-    """Return log π̂ (K,) and log ψ̂ (d·K, K).
-
-    A row per learner and vote, a column per true class.
-    """
-    counts, mass = expected_counts(votes, posterior)
-    mass += PSEUDO_COUNT
-    counts += PSEUDO_COUNT
-    counts /= counts.sum(axis=1, keepdims=True)
-    return np.log(mass / mass.sum()), np.log(counts, out=counts).reshape(-1, votes.n_classes)
 
 
 def _review_chunks(votes: Votes) -> Iterator[slice]:

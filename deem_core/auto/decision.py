@@ -28,7 +28,9 @@ from deem_core.groups.grouping import Grouping, explain
 from deem_core.groups.panel import PanelHealth, panel_health
 from deem_core.methods import dawid_skene, grouped_dawid_skene, majority, one_class_rules, safe_vote
 from deem_core.methods.contract import Aggregate
+from deem_core.typing import Floats, Integers
 from deem_core.votes import Votes
+from deem_core.votes.patterns import Table
 from deem_core.votes.recode import MIN_LEARNERS
 
 Branch = Literal["few", "rules", "camps", "fit", "crowd", "dense"]
@@ -70,7 +72,9 @@ class Decision:
     grouping: Grouping | None = None
 
 
-def decide(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Decision:
+def decide(
+    votes: Votes, rng: np.random.Generator, *, table: Table | None = None, control: Control = NO_CONTROL
+) -> Decision:
     """Ask the votes who should answer, and let it answer.
 
     Parameters
@@ -78,6 +82,8 @@ def decide(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONT
     votes : Votes
         Their truth is not read. Of probabilities the most probable classes are used.
     rng : Generator
+    table : Table, optional
+        Patterns of more rows, of which ``votes`` are a sample: what the grouped model is fitted on, if it fits.
     control : Control
         Asked between steps, and told which one is under way.
 
@@ -96,7 +102,7 @@ def decide(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONT
     if health.camps.split:
         return _between_camps(votes, rng, health)
     control.tell("Looking for groups of learners", 0.1)
-    grouping = explain(votes, deepcopy(rng), only_tested=True, control=control)
+    grouping = explain(votes, deepcopy(rng), only_tested=True, table=table, control=control)
     if grouping.fits and grouping.model is not None:
         return _by_groups(votes, health, grouping)
     control.tell("Fusing the votes", 0.6)
@@ -186,9 +192,19 @@ def _with_ties_broken(votes: Votes, answer: Aggregate, rng: np.random.Generator,
     if not tied or votes.n_learners * votes.n_classes**2 > TIE_CELLS:
         return answer
     model = dawid_skene.aggregate(votes, rng, control=control)
-    shares = answer.posterior + TIE_WEIGHT * model.posterior
     note = f"Ties in {tied:,} of {votes.n_rows:,} rows were broken by Dawid-Skene."
-    return replace(answer, posterior=shares / shares.sum(axis=1, keepdims=True), notes=(note, *answer.notes[1:]))
+
+    def tilted(shares: Floats, chances: Floats) -> Floats:
+        sums = shares + TIE_WEIGHT * chances
+        return np.asarray(sums / sums.sum(axis=1, keepdims=True))
+
+    def rule(codes: Integers) -> Floats:
+        assert answer.rule is not None  # noqa: S101  # both methods have one
+        assert model.rule is not None  # noqa: S101
+        return tilted(answer.rule(codes), model.rule(codes))
+
+    posterior = tilted(answer.posterior, model.posterior)
+    return replace(answer, posterior=posterior, notes=(note, *answer.notes[1:]), rule=rule)
 
 
 # ---------------------------------------------------------------------- words

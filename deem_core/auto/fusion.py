@@ -13,8 +13,9 @@ from deem_core.control import NO_CONTROL, Control
 from deem_core.errors import InputError
 from deem_core.estimators.summary import Setting, TrainingSummary
 from deem_core.methods import registry
-from deem_core.methods.contract import Aggregate
+from deem_core.methods.contract import Aggregate, Rule
 from deem_core.votes import Votes
+from deem_core.votes.patterns import Table
 
 if TYPE_CHECKING:  # scikit-learn takes a moment
     from deem_core.estimators.base import Fuser
@@ -34,15 +35,22 @@ class Fusion:
         Without restarts; ``seconds`` is 0.
     model : Fuser, optional
         What can be saved and applied to other rows; only the grouped model can.
+    rule : function, optional
+        Labels any rows as these were, while the process lasts; see `Aggregate.rule`.
     """
 
     answer: Answer
     summary: TrainingSummary
     model: Fuser | None = None
+    rule: Rule | None = None
 
 
-def fuse_run(votes: Votes, method: str, seed: int, *, control: Control = NO_CONTROL) -> Fusion:
+def fuse_run(
+    votes: Votes, method: str, seed: int, *, table: Table | None = None, control: Control = NO_CONTROL
+) -> Fusion:
     """Fuse votes by ``auto`` or by another method that is asked once.
+
+    ``table`` are the patterns of more rows, of which the votes are a sample; see `decide`.
 
     Raises
     ------
@@ -54,16 +62,16 @@ def fuse_run(votes: Votes, method: str, seed: int, *, control: Control = NO_CONT
         if registry.entry(method).trained:
             raise InputError(f"The method {method} trains a model; start a training instead.")
         aggregate = registry.aggregate(method, votes, rng, control=control)
-        return Fusion(aggregate.answer(votes, method), summary_of(aggregate, method))
-    decision = decide(votes, rng, control=control)
+        return Fusion(aggregate.answer(votes, method), summary_of(aggregate, method), rule=aggregate.rule)
+    decision = decide(votes, rng, table=table, control=control)
     summary = replace(summary_of(decision.aggregate, AUTO), answered_by=decision.answered_by, why=decision.sentences)
     answer = decision.aggregate.answer(votes, AUTO)
     if decision.branch != "fit" or decision.grouping is None:
-        return Fusion(answer, summary)
+        return Fusion(answer, summary, rule=decision.aggregate.rule)
     from deem_core.estimators.grouped import GroupedDawidSkene  # noqa: PLC0415  # see TYPE_CHECKING above
 
     model = GroupedDawidSkene.of_grouping(votes.without_truth(), decision.grouping, random_state=seed)
-    return Fusion(answer, replace(summary, groups=model.summary_.groups), model)
+    return Fusion(answer, replace(summary, groups=model.summary_.groups), model, decision.aggregate.rule)
 
 
 def summary_of(aggregate: Aggregate, method: str) -> TrainingSummary:

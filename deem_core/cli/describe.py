@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from deem_core.cli.options import add_command, add_reading_options, check_outputs, read_file
+from deem_core.cli.options import add_command, add_reading_options, add_stream_options, check_outputs, read_file
+from deem_core.cli.parts import in_parts
 from deem_core.cli.terminal import shortened, table, two_columns
 from deem_core.diagnostics.panel import true_effective_votes
 from deem_core.diagnostics.rules import RuleTable, find_rules
 from deem_core.files.atomic import write_json
 from deem_core.groups.effective_votes import worth
 from deem_core.groups.panel import PanelHealth, panel_health
-from deem_core.readers import Reading
-from deem_core.text import DASH, listing, percent, size
+from deem_core.readers import Note, Report
+from deem_core.readers.notes import peak_bytes
+from deem_core.text import DASH, dimensions, listing, percent, size
 from deem_core.votes import Votes
 from deem_core.votes.describe import Facts, describe
 
@@ -41,14 +44,29 @@ def add(commands: Any) -> None:
         "  python -m deem_core describe predictions.csv --id image --truth gold --ignore comment --json facts.json",
     )
     add_reading_options(parser)
+    add_stream_options(parser)
     parser.add_argument("--json", metavar="OUT", help="also write everything as JSON")
 
 
 def _describe(options: argparse.Namespace) -> None:
     check_outputs([options.json], inputs=[options.file, options.truth_file])
-    reading = read_file(options)
-    votes = reading.votes
-    facts = describe(votes)
+    found = in_parts(options)
+    if found is None:
+        reading = read_file(options)
+        _tell(reading.report, reading.votes, describe(reading.votes), options)
+        return
+    how = f"Read in parts; panel and rules are looked at on {found.extract.sample_words}."
+    report = replace(
+        found.file.report, notes=(*found.file.report.notes, Note("understood", how)), peak_bytes=peak_bytes()
+    )
+    _tell(report, found.extract.sample, found.extract.facts, options)
+
+
+def _tell(report: Report, votes: Votes, facts: Facts, options: argparse.Namespace) -> None:
+    """Print what is known of a file.
+
+    ``votes`` may be a sample of its rows.
+    """
     rules = find_rules(votes)
     rng = np.random.default_rng(0)
     health = panel_health(votes, rng)
@@ -57,9 +75,9 @@ def _describe(options: argparse.Namespace) -> None:
         names = {"classes": votes.classes, "learners": votes.learners, "truth_only": votes.truth_only}
         rows = [] if rules is None else rules.to_dict()["rules"]
         panel = {**health.to_dict(), "true_effective_votes": true_votes}
-        found = {**reading.report.to_dict(), **names, **facts.to_dict(), "panel": panel, "rules": rows}
+        found = {**report.to_dict(), **names, **facts.to_dict(), "panel": panel, "rules": rows}
         write_json(found, options.json)
-    for line in _description(reading, facts, Panel(health, true_votes, rules)):
+    for line in _description(report, votes, facts, Panel(health, true_votes, rules), Path(options.file).name):
         print(line)
 
 
@@ -72,9 +90,8 @@ class Panel:
     rules: RuleTable | None
 
 
-def _description(reading: Reading, facts: Facts, panel: Panel) -> Iterable[str]:
-    votes, report = reading.votes, reading.report
-    yield f"{reading.source.name}: {votes.dimensions}, {report.layout} layout"
+def _description(report: Report, votes: Votes, facts: Facts, panel: Panel, name: str) -> Iterable[str]:
+    yield f"{name}: {dimensions(report.n_rows, votes.n_learners, votes.n_classes)}, {report.layout} layout"
     for kind, title in (
         ("understood", "Understood"),
         ("changed", "Changed"),
@@ -86,7 +103,7 @@ def _description(reading: Reading, facts: Facts, panel: Panel) -> Iterable[str]:
             yield f"\n{title}"
             yield from (f"  · {sentence}" for sentence in sentences)
     yield "\nFacts"
-    yield from two_columns(_facts_lines(votes, facts, report.held_bytes, report.peak_bytes))
+    yield from two_columns(_facts_lines(report, facts))
     yield "\nPanel"
     yield from (f"  · {sentence}" for sentence in panel.health.sentences)
     if panel.true_votes is not None:
@@ -100,17 +117,18 @@ def _description(reading: Reading, facts: Facts, panel: Panel) -> Iterable[str]:
     yield from _class_table(votes, facts)
 
 
-def _facts_lines(votes: Votes, facts: Facts, held: int, peak: int | None) -> list[tuple[str, str]]:
-    n = votes.n_rows
+def _facts_lines(report: Report, facts: Facts) -> list[tuple[str, str]]:
+    n, peak = report.n_rows, report.peak_bytes
+    held = f"{size(report.held_bytes)} held" if report.held_bytes else "read in parts"
     lines = [
-        ("votes cast", f"{facts.n_votes:,} of {n * votes.n_learners:,} ({percent(facts.coverage)})"),
-        ("votes per row", f"{votes.votes_per_row.min():,} to {votes.votes_per_row.max():,}"),
+        ("votes cast", f"{facts.n_votes:,} of {n * report.n_learners:,} ({percent(facts.coverage)})"),
+        ("votes per row", f"{facts.fewest_votes:,} to {facts.most_votes:,}"),
         ("unanimous rows", f"{facts.n_unanimous:,} ({percent(facts.n_unanimous / n)})"),
         ("tied rows", f"{facts.n_tied:,} ({percent(facts.n_tied / n)}); their majority vote is a draw"),
         ("rows without a vote", f"{facts.n_silent:,}"),
         ("constant learners", shortened(facts.constant_learners)),
         ("identical learners", shortened([" = ".join(group) for group in facts.identical_learners])),
-        ("memory", f"{size(held)} held" + (f", process peak {size(peak)}" if peak else "")),
+        ("memory", held + (f", process peak {size(peak)}" if peak else "")),
     ]
     if facts.majority_accuracy is not None:
         known = f"truth known for {facts.n_truth:,} rows; evaluation only"
@@ -135,11 +153,10 @@ def _rule_lines(rules: RuleTable) -> Iterable[str]:
 
 def _learner_table(votes: Votes, facts: Facts) -> Iterable[str]:
     header = ["learner", "votes on", "agrees with majority", "most voted class"]
-    favourite = votes.class_counts.argmax(axis=1)
     rows = []
     for j, name in enumerate(votes.learners[:ROWS_SHOWN]):
         silent = not facts.learner_coverage[j]
-        most = "–" if silent else str(votes.classes[favourite[j]])
+        most = "–" if silent else str(votes.classes[facts.learner_class[j]])
         rows.append([name, percent(facts.learner_coverage[j]), percent(facts.learner_agreement[j]), most])
         if facts.learner_accuracy is not None:
             rows[-1].append(percent(facts.learner_accuracy[j]))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import Field, fields
 from typing import Any, NoReturn
 
 from deem_core import readers
 from deem_core.errors import InputError
 from deem_core.files.atomic import check_target
+from deem_core.large.extract import SAMPLE_ROWS
 from deem_core.model.config import AUTO, TrainConfig, flag_of, setting_types
 from deem_core.readers import Reading
 
@@ -73,20 +74,42 @@ def read_file(options: argparse.Namespace, classes: Sequence[str] = ()) -> Readi
 
     ``classes`` are those of a model it is read for.
     """
-    return readers.read(
-        options.file,
-        layout=options.layout,
-        id=options.id,
-        truth=options.truth,
-        truth_file=options.truth_file,
-        learners=options.learner,
-        ignore=options.ignore,
-        missing=readers.DEFAULT if options.missing is None else options.missing,
-        worker=options.worker,
-        label=options.label,
-        delimiter=options.delimiter,
-        encoding=options.encoding,
-        classes=classes,
+    return readers.read(options.file, classes=classes, **reading_options(options))
+
+
+def reading_options(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the options for reading by the names that `deem_core.read` gives them."""
+    return {
+        "layout": options.layout,
+        "id": options.id,
+        "truth": options.truth,
+        "truth_file": options.truth_file,
+        "learners": options.learner,
+        "ignore": options.ignore,
+        "missing": readers.DEFAULT if options.missing is None else options.missing,
+        "worker": options.worker,
+        "label": options.label,
+        "delimiter": options.delimiter,
+        "encoding": options.encoding,
+    }
+
+
+def add_stream_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options for files larger than memory."""
+    group = parser.add_argument_group("large files", "see docs/formats.md")
+    group.add_argument(
+        "--stream",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="read the file in parts, or whole (default: in parts if whole it would take more than 4 GB or half of "
+        "the free memory)",
+    )
+    group.add_argument(
+        "--sample",
+        metavar="N",
+        type=int,
+        default=SAMPLE_ROWS,
+        help=f"rows to learn from if the file is read in parts, evenly drawn (default: {SAMPLE_ROWS:,})",
     )
 
 
@@ -138,6 +161,15 @@ def training_settings(options: argparse.Namespace) -> dict[str, Any]:
     """
     given = {item.name: getattr(options, item.name, None) for item in fields(TrainConfig)}
     return {"random_state": SEED, **{name: value for name, value in given.items() if value is not None}}
+
+
+def refuse_settings(method: str, settings: Mapping[str, Any]) -> None:
+    """Refuse settings of training for a method that trains nothing."""
+    for setting in settings:
+        doer = "auto trains nothing" if method == "auto" else f"the method {method} has no settings"
+        raise InputError(
+            f"{flag_of(setting)} is a setting of training, and {doer}. Use --method deem, or leave it out."
+        )
 
 
 def _kind(item: Field[Any]) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -135,14 +136,14 @@ def write_parts(
         All rows of every column of text, by which to know whether cells must be quoted.
     respell : function, optional
     """
-    writer = _writer_for(path)
+    form = format_of(path)
     with whole_file(path) as stream:
-        writer(parts, texts, stream, respell)
+        form.write(parts, stream, quoted=_must_quote(texts, form.special), respell=respell)
 
 
 def check_name(path: str | os.PathLike[str]) -> None:
     """Refuse a name that `write` would refuse."""
-    _writer_for(path)
+    format_of(path)
     check_target(path)
 
 
@@ -193,39 +194,97 @@ def _check_unique(ids: pd.Index) -> None:
 # ---------------------------------------------------------------------- files
 
 
-def _write_text(
-    parts: Iterable[pa.Table],
-    texts: pa.Table,
-    stream: BinaryIO | gzip.GzipFile,
-    respell: Respelling | None,
-    delimiter: str,
-) -> None:
-    special = f'["\r\n;\t{delimiter}]'
-    plain = not any(_holds(column, special) for column in texts.columns if _is_text(column.type))
-    pieces = (piece for part in parts for piece in _pieces(part, _BATCH, respell))
-    for at, piece in enumerate(pieces):
-        header = pa.array(piece.column_names, pa.string())
-        plain_header = not pc.any(pc.match_substring_regex(header, special)).as_py()
-        options = pyarrow.csv.WriteOptions(
-            include_header=at == 0,
-            delimiter=delimiter,
-            batch_size=_BATCH,
-            quoting_style="none" if plain else "needed",  # Arrow's "needed" quotes every text, needed or not
-            quoting_header="none" if plain_header else "needed",
-        )
-        names = (header if respell is None else respell(header)).to_pylist()
-        pyarrow.csv.write_csv(piece.rename_columns(names), stream, options)
+@dataclass(frozen=True)
+class Format:
+    """How a table is written.
+
+    Attributes
+    ----------
+    delimiter : str, optional
+        Of a text file; None for Parquet.
+    zipped : bool
+    """
+
+    delimiter: str | None
+    zipped: bool = False
+
+    @property
+    def special(self) -> str:
+        """Characters for which cells of text are quoted; none in Parquet."""
+        return "" if self.delimiter is None else f'"\r\n;\t{self.delimiter}'
+
+    def write(
+        self,
+        parts: Iterable[pa.Table],
+        stream: BinaryIO,
+        *,
+        quoted: bool,
+        header: bool = True,
+        respell: Respelling | None = None,
+    ) -> None:
+        """Write tables of the same columns to an open file; see `write_parts`.
+
+        Parameters
+        ----------
+        parts : iterable of pyarrow.Table
+        stream : binary file
+        quoted : bool
+            Whether cells of text are quoted.
+        header : bool
+            Whether a text file begins with one.
+        respell : function, optional
+        """
+        if self.delimiter is None:
+            _write_parquet(parts, stream)
+        elif self.zipped:
+            # Neither name nor time go into the file: equal tables make equal files.
+            with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0, compresslevel=_GZIP_LEVEL) as packed:
+                self._write_text(parts, packed, quoted, header, respell)
+        else:
+            self._write_text(parts, stream, quoted, header, respell)
+
+    def join(self, files: Sequence[Path], stream: BinaryIO) -> None:
+        """Write the files of consecutive parts as one file.
+
+        Text is put end to end, and so are members of gzip.
+        """
+        if self.delimiter is None:
+            _write_parquet((pyarrow.parquet.read_table(file) for file in files), stream)
+            return
+        for file in files:
+            with file.open("rb") as part:
+                shutil.copyfileobj(part, stream, 1 << 20)
+
+    def _write_text(
+        self,
+        parts: Iterable[pa.Table],
+        stream: BinaryIO | gzip.GzipFile,
+        quoted: bool,
+        header: bool,
+        respell: Respelling | None,
+    ) -> None:
+        pieces = (piece for part in parts for piece in _pieces(part, _BATCH, respell))
+        for at, piece in enumerate(pieces):
+            names = pa.array(piece.column_names, pa.string())
+            plain_header = not pc.any(pc.match_substring_regex(names, f"[{self.special}]")).as_py()
+            options = pyarrow.csv.WriteOptions(
+                include_header=header and at == 0,
+                delimiter=self.delimiter,
+                batch_size=_BATCH,
+                quoting_style="needed" if quoted else "none",  # Arrow's "needed" quotes every text, needed or not
+                quoting_header="none" if plain_header else "needed",
+            )
+            respelled = (names if respell is None else respell(names)).to_pylist()
+            pyarrow.csv.write_csv(piece.rename_columns(respelled), stream, options)
 
 
-def _write_zipped(
-    parts: Iterable[pa.Table], texts: pa.Table, stream: BinaryIO, respell: Respelling | None, delimiter: str
-) -> None:
-    # Neither name nor time go into the file: equal tables make equal files.
-    with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0, compresslevel=_GZIP_LEVEL) as packed:
-        _write_text(parts, texts, packed, respell, delimiter)
+def _must_quote(texts: pa.Table, special: str) -> bool:
+    """Tell whether any cell of text holds one of some characters."""
+    columns = (column for column in texts.columns if _is_text(column.type))
+    return bool(special) and any(_holds(column, f"[{special}]") for column in columns)
 
 
-def _write_parquet(parts: Iterable[pa.Table], texts: pa.Table, stream: BinaryIO, respell: Respelling | None) -> None:
+def _write_parquet(parts: Iterable[pa.Table], stream: BinaryIO) -> None:
     writer = None
     try:
         for part in parts:
@@ -268,23 +327,28 @@ def _holds(column: pa.ChunkedArray, pattern: str) -> bool:
     return any(pc.any(pc.match_substring_regex(texts, pattern)).as_py() for texts in distinct)
 
 
-_Writer = Callable[[Iterable[pa.Table], pa.Table, BinaryIO, Respelling | None], None]
-
-_WRITERS: dict[str, _Writer] = {
-    ".csv": partial(_write_text, delimiter=","),
-    ".tsv": partial(_write_text, delimiter="\t"),
-    ".csv.gz": partial(_write_zipped, delimiter=","),
-    ".tsv.gz": partial(_write_zipped, delimiter="\t"),
-    ".parquet": _write_parquet,
+_FORMATS = {
+    ".csv": Format(","),
+    ".tsv": Format("\t"),
+    ".csv.gz": Format(",", zipped=True),
+    ".tsv.gz": Format("\t", zipped=True),
+    ".parquet": Format(None),
 }
 
 
-def _writer_for(path: str | os.PathLike[str]) -> _Writer:
+def format_of(path: str | os.PathLike[str]) -> Format:
+    """Return the format that a file's name says.
+
+    Raises
+    ------
+    InputError
+        If it says none.
+    """
     name = Path(path).name
-    writer = next((writer for suffix, writer in _WRITERS.items() if name.lower().endswith(suffix)), None)
-    if writer is None:
-        raise InputError(f"{name!r} does not say how to write it: end the name with {_or(_WRITERS)}.")
-    return writer
+    form = next((form for suffix, form in _FORMATS.items() if name.lower().endswith(suffix)), None)
+    if form is None:
+        raise InputError(f"{name!r} does not say how to write it: end the name with {_or(_FORMATS)}.")
+    return form
 
 
 def _or(choices: Iterable[str]) -> str:

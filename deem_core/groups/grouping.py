@@ -164,7 +164,12 @@ UNTESTED = f"Too few pairs of learners share {MIN_COMMON_ROWS} rows to test any 
 
 
 def explain(
-    votes: Votes, rng: np.random.Generator, *, only_tested: bool = False, control: Control = NO_CONTROL
+    votes: Votes,
+    rng: np.random.Generator,
+    *,
+    only_tested: bool = False,
+    table: Table | None = None,
+    control: Control = NO_CONTROL,
 ) -> Grouping:
     """Fit the grouped model and test whether it explains the votes.
 
@@ -176,6 +181,9 @@ def explain(
         Chooses rows where there are more than enough, and draws the tables of the test.
     only_tested : bool
         Whether there is no model where none could be tested, and no search for it.
+    table : Table, optional
+        Patterns of more rows, of which ``votes`` are a sample: groups and test of fit rest on the votes, the
+        parameters on the table. By default that of the votes.
     control : Control
         Asked between steps.
 
@@ -193,7 +201,7 @@ def explain(
     search_note = _no_search(votes)
     search = None if search_note else find_groups(votes, rng, control=control)
     groups = search.best.groups if search else ()
-    table = Table.of_votes(votes).voted
+    table = Table.of_votes(votes).voted if table is None else table
     fitted = fit(table, groups, rounds=ROUNDS, hard_rounds=HARD_ROUNDS, control=control)
     test = goodness(votes.codes, votes.n_classes, groups, rng, control=control) if can_test else None
     model = fitted.model if search is None else _with_label(votes, fitted.model, search.kappa)

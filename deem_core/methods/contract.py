@@ -5,6 +5,7 @@ Votes and an rng go in, an `Aggregate` comes out.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -16,8 +17,11 @@ from deem_core.answers.alarms import silence
 from deem_core.answers.answer import Answer
 from deem_core.control import NO_CONTROL, Control
 from deem_core.errors import InputError
-from deem_core.typing import Codes, Floats, Mask
+from deem_core.typing import Codes, Floats, Integers, Mask
 from deem_core.votes import NO_VOTE, Votes
+
+Rule = Callable[[Integers], Floats]
+"""Posterior (b, K) of (b, d) class codes."""
 
 
 class Method(Protocol):
@@ -70,6 +74,9 @@ class Aggregate:
         Kinds of alarms about labels and files that the method takes care of: they are not raised against it.
     answered_by : str
         Name of the method that answered, of one that asks others.
+    rule : function, optional
+        (b, d) class codes → (b, K) posterior: labels any rows as these were. None for a method that labels only the
+        rows it was fitted on.
     """
 
     posterior: Floats
@@ -85,6 +92,7 @@ class Aggregate:
     alarms: tuple[Alarm, ...] = ()
     handles: tuple[Kind, ...] = ()
     answered_by: str = ""
+    rule: Rule | None = None
 
     @cached_property
     def codes(self) -> Codes:

@@ -13,12 +13,14 @@ the lowest class. Equal rows are computed once.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from deem_core.control import NO_CONTROL, Control
 from deem_core.methods import em
 from deem_core.methods.contract import Aggregate, check_stop_rule
-from deem_core.typing import Floats
+from deem_core.typing import Floats, Integers
 from deem_core.votes import Votes
 from deem_core.votes.arrays import normalise_logs
 from deem_core.votes.majority import vote_shares
@@ -108,7 +110,15 @@ def answer(votes: Votes, fitted: em.Fit, *, lead: tuple[str, ...] = (), note: st
         psi=fitted.psi,
         pi=fitted.pi,
         skills=expected_accuracies(votes, fitted.psi, fitted.pi),
+        rule=partial(posterior_of, psi=fitted.psi, pi=fitted.pi),
     )
+
+
+def posterior_of(codes: Integers, psi: Floats, pi: Floats) -> Floats:
+    """Return Pr(Y = m | votes) of (n, d) codes, (n, K)."""
+    posterior = np.empty((len(codes), len(pi)))
+    Steps(Table(np.asarray(codes, np.int32), np.ones(len(codes)), len(pi))).expect(psi, pi, posterior)
+    return posterior
 
 
 class Steps:

@@ -64,6 +64,7 @@ def answer(votes: Votes, grouping: Grouping) -> Aggregate:
             *cut_notes(grouping.cut, f"{grouping.iterations:,} iterations"),
             *silence_notes(voted),
         ),
+        rule=model.posterior,
     )
 
 

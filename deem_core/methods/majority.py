@@ -12,13 +12,15 @@ posterior is softmax_k( K/(K − 1) · Σ_i w_i 1[x_ni = k] ). Ties go to the lo
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from deem_core.control import NO_CONTROL, Control
 from deem_core.methods import em
 from deem_core.methods.contract import Aggregate, fill_silent_rows, silence_notes
-from deem_core.typing import Codes, Floats, Mask
-from deem_core.votes import Votes
+from deem_core.typing import Codes, Floats, Integers, Mask
+from deem_core.votes import NO_VOTE, Votes
 from deem_core.votes.arrays import normalise_logs, weighted_votes
 from deem_core.votes.majority import majority_vote, vote_shares
 
@@ -33,11 +35,17 @@ def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_C
     The codes are those of `Votes.majority_vote`: a draw goes to the first of the tied classes, and a note says so.
     ``rng`` and ``control`` are not used.
     """
-    posterior = vote_shares(votes.codes, votes.n_classes)
+    rule = partial(shares_or_uniform, n_classes=votes.n_classes)
     voted = votes.votes_per_row > 0
-    fill_silent_rows(posterior, voted)
     notes = _draw_notes(votes) + silence_notes(voted)
-    return Aggregate(posterior=posterior, voted=voted, notes=notes, handles=("little to gain",))
+    return Aggregate(posterior=rule(votes.codes), voted=voted, notes=notes, handles=("little to gain",), rule=rule)
+
+
+def shares_or_uniform(codes: Integers, n_classes: int) -> Floats:
+    """Return the vote shares of (n, d) codes, (n, K), 1/K in rows without votes."""
+    shares = vote_shares(codes, n_classes)
+    fill_silent_rows(shares, (codes != NO_VOTE).any(axis=1))
+    return shares
 
 
 def _draw_notes(votes: Votes) -> tuple[str, ...]:

@@ -14,6 +14,8 @@ for each vote it casts.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from deem_core.alarm import Kind
@@ -22,8 +24,8 @@ from deem_core.errors import InputError
 from deem_core.groups.one_class import RULES_SHARE, one_class_learners
 from deem_core.methods.contract import Aggregate, fill_silent_rows, silence_notes
 from deem_core.text import percent
-from deem_core.typing import Floats
-from deem_core.votes import Votes
+from deem_core.typing import Floats, Integers
+from deem_core.votes import NO_VOTE, Votes
 from deem_core.votes.arrays import chunks, normalise_logs
 from deem_core.votes.majority import vote_shares
 
@@ -66,7 +68,18 @@ def fuse_rules(votes: Votes, *, precision: float = PRECISION) -> Aggregate:
     """
     voted = votes.votes_per_row > 0
     pi = mean_vote_shares(votes)
-    posterior = np.empty((votes.n_rows, votes.n_classes))
+    rule = partial(posterior_of, pi=pi, precision=precision)
+    handles: tuple[Kind, ...] = ("one-class rules",)
+    return Aggregate(
+        posterior=rule(votes.codes), voted=voted, pi=pi, notes=silence_notes(voted), handles=handles, rule=rule
+    )
+
+
+def posterior_of(codes: Integers, pi: Floats, precision: float = PRECISION) -> Floats:
+    """Return the posterior of (n, d) codes, (n, K), pi in rows without votes."""
+    n, K = len(codes), len(pi)
+    posterior = np.empty((n, K))
+    n_votes = (codes != NO_VOTE).sum(axis=1)
     with np.errstate(divide="ignore"):  # a class without votes scores −inf and gets no row
         log_pi = np.log(pi)
         others = np.maximum(1 - pi, 1e-300)
@@ -74,15 +87,14 @@ def fuse_rules(votes: Votes, *, precision: float = PRECISION) -> Aggregate:
         # Where one class has all votes nothing speaks for another.
         against = np.where(pi < 1, -np.log1p(odds) - np.log(others), 0.0)
         for_class = np.log(odds / (1 + odds)) - log_pi - against
-    for rows in chunks(votes.n_rows, _BLOCK // votes.n_classes):
-        counts = vote_shares(votes.codes[rows], votes.n_classes) * votes.votes_per_row[rows, None]  # (b, K)
+    for rows in chunks(n, _BLOCK // K):
+        counts = vote_shares(codes[rows], K) * n_votes[rows, None]  # (b, K)
         with np.errstate(invalid="ignore"):
             scores = np.where(counts > 0, counts * for_class, 0.0) + (counts @ against)[:, None] + log_pi
         normalise_logs(scores)
         posterior[rows] = scores
-    fill_silent_rows(posterior, voted, pi)
-    handles: tuple[Kind, ...] = ("one-class rules",)
-    return Aggregate(posterior=posterior, voted=voted, pi=pi, notes=silence_notes(voted), handles=handles)
+    fill_silent_rows(posterior, n_votes > 0, pi)
+    return posterior
 
 
 def mean_vote_shares(votes: Votes) -> Floats:

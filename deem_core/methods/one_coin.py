@@ -14,13 +14,14 @@ A vote costs the same whatever K is, but experts on single classes cannot be see
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from deem_core.control import NO_CONTROL, Control
 from deem_core.methods import em
 from deem_core.methods.contract import Aggregate
-from deem_core.typing import Floats
+from deem_core.typing import Floats, Integers
 from deem_core.votes import NO_VOTE, Votes
 from deem_core.votes.arrays import credit, normalise_logs, weighted_votes
 from deem_core.votes.majority import vote_shares
@@ -47,6 +48,7 @@ def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_C
         psi=_confusions(fitted.accuracy, votes.n_classes),
         pi=fitted.pi,
         skills=np.where(votes.learner_coverage > 0, fitted.accuracy, np.nan),
+        rule=partial(posterior_of, accuracy=fitted.accuracy, pi=fitted.pi),
     )
 
 
@@ -76,16 +78,29 @@ def fit(table: Table, *, control: Control = NO_CONTROL) -> CoinFit:
         nonlocal accuracy, pi, posterior, likelihood
         accuracy = (credit(table.codes, counts[:, None] * posterior) + SMOOTHING) / (n_cast + K * SMOOTHING)
         pi = counts @ posterior / n_rows if n_rows else np.full(K, 1 / K)
-        wrong = (1 - accuracy) / (K - 1)
-        posterior = weighted_votes(table.codes, np.log(accuracy / wrong), K)
-        with np.errstate(divide="ignore"):  # a class that no row holds has the score −inf and stays empty
-            posterior += np.log(pi)
-        sums = normalise_logs(posterior) + cast @ np.log(wrong)
+        posterior = _scores(table.codes, accuracy, pi)
+        sums = normalise_logs(posterior) + cast @ np.log((1 - accuracy) / (K - 1))
         before, likelihood = likelihood, float(counts @ sums) / max(n_rows, 1.0)
         return done > 0 and em.likelihood_settled(before, likelihood, TOLERANCE)
 
     run = em.iterate(step, max_iterations=MAX_ITERATIONS, control=control)
     return CoinFit(posterior, accuracy, pi, run, likelihood if n_rows else None)
+
+
+def posterior_of(codes: Integers, accuracy: Floats, pi: Floats) -> Floats:
+    """Return Pr(Y = m | votes) of (n, d) codes, (n, K)."""
+    posterior = _scores(codes, accuracy, pi)
+    normalise_logs(posterior)
+    return posterior
+
+
+def _scores(codes: Integers, accuracy: Floats, pi: Floats) -> Floats:
+    """Return log Pr(votes, Y = m) of each row but for a constant, (n, K)."""
+    K = len(pi)
+    scores = weighted_votes(codes, np.log(accuracy / ((1 - accuracy) / (K - 1))), K)
+    with np.errstate(divide="ignore"):  # a class that no row holds has the score −inf and stays empty
+        scores += np.log(pi)
+    return scores
 
 
 def _confusions(accuracy: Floats, n_classes: int) -> Floats | None:

@@ -30,10 +30,10 @@ from deem_core.groups.camps import camps
 from deem_core.groups.mistakes import PairSample, shared_mistakes
 from deem_core.groups.one_class import one_class_learners
 from deem_core.methods import dawid_skene, ebcc, majority, one_class_rules, one_coin
-from deem_core.methods.contract import Aggregate, Method, cut_notes, fill_silent_rows, silence_notes
+from deem_core.methods.contract import Aggregate, Method, Rule, cut_notes, fill_silent_rows, silence_notes
 from deem_core.text import count
-from deem_core.typing import Codes, Floats, Mask
-from deem_core.votes import Votes
+from deem_core.typing import Codes, Floats, Integers, Mask
+from deem_core.votes import NO_VOTE, Votes
 from deem_core.votes.arrays import chunks
 from deem_core.votes.majority import vote_shares
 
@@ -162,27 +162,68 @@ def _guarded(panel: Panel, members: Sequence[Member]) -> tuple[list[Member | Non
     return kept, tuple(notes)
 
 
+@dataclass(frozen=True)
+class Ballot:
+    """How the majority vote and the voters beside it make an answer.
+
+    Attributes
+    ----------
+    n_classes : int
+    as_majority : int
+        Votes of the majority vote: its own, and those of voters that were replaced by it.
+    prior : (K,), optional
+        Of rows without votes; 1/K if None.
+    """
+
+    n_classes: int
+    as_majority: int
+    prior: Floats | None
+
+    def posterior(self, codes: Integers, voters: Sequence[Floats]) -> tuple[Floats, int]:
+        """Return the answer for (n, d) codes and the voters' (n, K) posteriors.
+
+        With it comes the number of rows in which the vote differs from the mean of the posteriors.
+        """
+        n, K = len(codes), self.n_classes
+        posterior, labels = np.empty((n, K)), np.empty(n, np.int32)
+        for rows in chunks(n, _BLOCK // K):
+            shares = vote_shares(codes[rows], K)
+            winners = shares == shares.max(axis=1, keepdims=True)
+            ballots = self.as_majority * winners / winners.sum(axis=1, keepdims=True)
+            mean = self.as_majority * shares
+            for voter in voters:
+                ballots[np.arange(len(ballots)), voter[rows].argmax(axis=1)] += 1
+                mean += voter[rows]
+            mean /= self.as_majority + len(voters)
+            labels[rows] = _winner(ballots, mean)
+            posterior[rows] = mean
+        voted = (codes != NO_VOTE).any(axis=1)
+        turned = settle(posterior, labels, voted)
+        fill_silent_rows(posterior, voted, self.prior)
+        return posterior, turned
+
+    def rule(self, voters: Sequence[Rule | None]) -> Rule | None:
+        """Return the answer as a function of rows.
+
+        None if a voter has none.
+        """
+        known = [voter for voter in voters if voter is not None]
+        if len(known) < len(voters):
+            return None
+        return lambda codes: self.posterior(codes, [voter(codes) for voter in known])[0]
+
+
 def _fused(votes: Votes, kept: Sequence[Member | None], members: Sequence[Member], notes: tuple[str, ...]) -> Aggregate:
     """Return the answer of the majority vote and the voters beside it."""
-    K, voted = votes.n_classes, votes.votes_per_row > 0
+    voted = votes.votes_per_row > 0
     voters = [voter for voter in kept if voter is not None]
-    as_majority = 1 + sum(voter is None for voter in kept)
-    posterior = np.empty((votes.n_rows, K))
-    labels = np.empty(votes.n_rows, np.int32)
-    for rows in chunks(votes.n_rows, _BLOCK // K):
-        shares = vote_shares(votes.codes[rows], K)
-        winners = shares == shares.max(axis=1, keepdims=True)
-        ballots = as_majority * winners / winners.sum(axis=1, keepdims=True)
-        mean = as_majority * shares
-        for voter in voters:
-            ballots[np.arange(len(ballots)), voter.made.posterior[rows].argmax(axis=1)] += 1
-            mean += voter.made.posterior[rows]
-        mean /= as_majority + len(voters)
-        labels[rows] = _winner(ballots, mean)
-        posterior[rows] = mean
-    turned = settle(posterior, labels, voted)
     priors = [voter.made.pi for voter in voters if voter.made.pi is not None]
-    fill_silent_rows(posterior, voted, np.mean(priors, axis=0) if priors else None)
+    ballot = Ballot(
+        n_classes=votes.n_classes,
+        as_majority=1 + sum(voter is None for voter in kept),
+        prior=np.mean(priors, axis=0) if priors else None,
+    )
+    posterior, turned = ballot.posterior(votes.codes, [voter.made.posterior for voter in voters])
     cut = [member.title for member in members if member.made.cut]
     return Aggregate(
         posterior=posterior,
@@ -197,6 +238,7 @@ def _fused(votes: Votes, kept: Sequence[Member | None], members: Sequence[Member
             *((f"In {count(turned, 'row')} the vote differs from the mean of the posteriors.",) if turned else ()),
             *silence_notes(voted),
         ),
+        rule=ballot.rule([voter.made.rule for voter in voters]),
     )
 
 

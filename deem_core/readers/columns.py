@@ -51,7 +51,7 @@ class Request:
     @property
     def n_rows(self) -> int:
         """Rows of the file, without the header."""
-        return int(self.source.table.num_rows)
+        return self.source.n_rows
 
 
 # ---------------------------------------------------------------------- refusals and notes
@@ -65,11 +65,11 @@ def refuse_too_few(source: Source, learners: Sequence[str], notebook: Notebook) 
     reasons = " ".join(left_out[:3])
     if len(left_out) > 3:
         reasons += f" So were {len(left_out) - 3:,} more columns."
-    if source.table.num_columns == 1:
+    if len(source.columns) == 1:
         reasons = (
             f"The file has one column, {source.columns[0]!r}; cells must be separated by comma, tab, semicolon or pipe."
         )
-    elif source.table.num_columns <= 6 and not learners:
+    elif len(source.columns) <= 6 and not learners:
         reasons += " If each row is one answer of one worker, name the columns task, worker and label."
     if learners:
         what = f"{source.name} has a single learner, {learners[0]!r}; fusing needs at least two columns of votes."
@@ -94,7 +94,7 @@ def refuse_hopeless(request: Request, columns: Sequence[LabelColumn], coding: Co
         )
     if request.classes:
         return
-    n, n_classes = source.table.num_rows, len(coding.classes)
+    n, n_classes = source.n_rows, len(coding.classes)
     if n_classes == 0:
         raise InputError(f"Every vote in {source.name} is missing: all cells of the learners are empty or NA-like.")
     if n_classes == 1:
@@ -121,10 +121,10 @@ def _advice_for_one_class(coding: Coding) -> str:
 
 def _holds_lines(label: str, source: Source) -> bool:
     lines = label.splitlines()[1:] if source.delimiter else []
-    return any(line.count(source.delimiter or ",") == source.table.num_columns - 1 for line in lines)
+    return any(line.count(source.delimiter or ",") == len(source.columns) - 1 for line in lines)
 
 
-def note_coding(coding: Coding, notebook: Notebook) -> None:
+def note_coding(columns: Sequence[LabelColumn], coding: Coding, notebook: Notebook) -> None:
     """Note missing cells, merged spellings and labels that differ in case only."""
     minus_one = coding.missing_minus_one
     missing = {spelling: count for spelling, count in coding.missing.items() if spelling not in minus_one}
@@ -143,7 +143,7 @@ def note_coding(coding: Coding, notebook: Notebook) -> None:
             f"-1 is read as no vote ({count(cells, 'cell')}), because all other labels {others}.",
             count=cells,
         )
-    if coding.keys == ("-1", "1") and 2 * (coding.codes == 0).sum() > (coding.codes >= 0).sum():
+    if coding.keys == ("-1", "1") and 2 * _cells(columns, ("-1",)) > _cells(columns, coding.keys):
         notebook.add(
             "warning",
             "-1 is read as a class, because 1 is the only other label. If it means that a learner abstains, say that "
@@ -165,6 +165,11 @@ def note_coding(coding: Coding, notebook: Notebook) -> None:
             notebook.add(
                 "warning", f"{quoted(spellings)} differ in case only and are kept as different classes.", count=1
             )
+
+
+def _cells(columns: Sequence[LabelColumn], keys: Sequence[str]) -> int:
+    """Return the cells that hold one of some labels."""
+    return sum(int(n) for column in columns for key, n in zip(column.keys, column.counts, strict=True) if key in keys)
 
 
 # ---------------------------------------------------------------------- names of rows and workers

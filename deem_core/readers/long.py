@@ -28,7 +28,7 @@ from deem_core.text import count, quoted
 from deem_core.typing import Codes
 from deem_core.votes import Votes
 from deem_core.votes.coding import as_label_array
-from deem_core.votes.labels import LabelColumn, canonical_name, code_columns, encode, is_whole_number
+from deem_core.votes.labels import LabelColumn, canonical_name, code_columns, is_whole_number
 
 MAX_CELLS = 1_200_000_000
 """Largest tasks × workers table that is built (5 GB of codes)."""
@@ -81,7 +81,7 @@ def looks_long(source: Source, columns: LongColumns | None) -> bool:
     if columns is None:
         return False
     rest = set(source.columns) - {columns.task, columns.worker, columns.label, columns.truth}
-    if len(encode(source.table[columns.task]).dictionary) == source.table.num_rows and rest:
+    if source.names_rows(columns.task) and rest:
         return False
     labels = set(LabelColumn.from_text(columns.label, source.table[columns.label]).keys)
     if not _shares_labels(source, columns.worker, labels):
@@ -118,7 +118,7 @@ def read_long(request: Request, columns: LongColumns) -> Votes:
             "it is not a column of labels."
         )
     coding = code_columns([column], request.rule, extra=request.classes)
-    note_coding(coding, notebook)
+    note_coding([column], coding, notebook)
     _note_nameless(tasks, workers, notebook)
     # A task whose answers are all missing is still a row, so that it comes back when labels are exported.
     rows = _rows_of_tasks(tasks.codes)
@@ -262,7 +262,9 @@ def _truth_of_tasks(
         return None, np.empty(0, object)
     source, notebook = request.source, request.notebook
     quiet = Notebook()  # its notes would count answers, not tasks
-    codes, only = code_truth_labels(columns.truth, source.table[columns.truth], class_keys, request.rule, quiet)
+    column = source.label_column(columns.truth)
+    coding = code_truth_labels(column, class_keys, request.rule, quiet)
+    codes, only = coding.codes(column), coding.only
     if codes is None:
         notebook.notes.extend(quiet.notes)
         return None, only

@@ -111,6 +111,8 @@ class Notebook:
         first = tuple(places[:ROWS_SHOWN])
         if first:
             text = f"{text} ({_rows_text(first, len(places) > ROWS_SHOWN)})."
+        elif not text.endswith("."):  # a sentence that waits for rows, of a file whose rows are not at hand
+            text += "."
         self.notes.append(Note(kind, text, count, first, column))
 
     def leave_out(self, column: str, reason: str) -> None:

@@ -106,6 +106,41 @@ def parse(name: str, data: bytes, delimiter: str | None = None) -> TextTable:
     """Read UTF-8 text into a table; every cell stays text."""
     if not data or data.isspace():
         raise InputError(f"{name} is blank: it holds only white space. Bring a file with a header and rows.")
+    top = find_top(name, data, delimiter)
+    body, delimiter = top.body, top.delimiter
+    table, n_spaced = _read_or_explain(body, delimiter, _column_types(top.header, top.first))
+    n_blank = _count_blank_lines(body, delimiter, table.num_rows) + body.lines_before - top.names_delimiter
+    return TextTable(top.header, table.columns, delimiter, n_blank + n_spaced, _suspect_rows(body, table, delimiter))
+
+
+@dataclass(frozen=True)
+class Top:
+    """What the beginning of a file tells of its table.
+
+    Attributes
+    ----------
+    header : tuple of str
+        Names as they were spelled.
+    first : list of lists of str
+        Cells of the first records below it.
+    delimiter : str
+    body : Body
+    names_delimiter : bool
+        Whether a line before the header names the delimiter.
+    """
+
+    header: tuple[str, ...]
+    first: list[list[str]]
+    delimiter: str
+    body: Body
+    names_delimiter: bool
+
+
+def find_top(name: str, data: bytes, delimiter: str | None = None) -> Top:
+    """Find the header and the delimiter of UTF-8 text.
+
+    It may be cut after a line.
+    """
     body, excel_delimiter = _cut(name, data)
     if not body.end:
         raise InputError(f"{name} is blank: it holds no header. Bring a file with a header and rows.")
@@ -114,9 +149,7 @@ def parse(name: str, data: bytes, delimiter: str | None = None) -> TextTable:
     header, *first = records or [next(_records(body.data, delimiter))[1]]
     if len(header) > MAX_COLUMNS:
         raise InputError(f"{name} has {len(header):,} columns; at most {MAX_COLUMNS:,} can be read.")
-    table, n_spaced = _read_or_explain(body, delimiter, _column_types(header, first))
-    n_blank = _count_blank_lines(body, delimiter, table.num_rows) + body.lines_before - bool(excel_delimiter)
-    return TextTable(tuple(header), table.columns, delimiter, n_blank + n_spaced, _suspect_rows(body, table, delimiter))
+    return Top(tuple(header), first, delimiter, body, bool(excel_delimiter))
 
 
 def find_delimiter(data: bytes) -> str:
@@ -156,7 +189,7 @@ def _head(data: bytes) -> bytes:
     return head[: head.rindex(b"\n")] if len(head) < len(data) and b"\n" in head else head
 
 
-def _column_types(header: list[str], first: list[list[str]]) -> list[pa.DataType]:
+def _column_types(header: tuple[str, ...], first: list[list[str]]) -> list[pa.DataType]:
     """Return text for every column, dictionary-encoded if its first cells repeat."""
     types = []
     for position in range(len(header)):

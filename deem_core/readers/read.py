@@ -110,9 +110,10 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     notebook = Notebook()
     delimiter = None if delimiter is None else delimiter_of(delimiter)
     source = open_source(path_or_buffer, notebook, delimiter=delimiter, encoding=encoding)
-    _note_file(source, notebook)
+    note_file(source, notebook)
     request = Request(source, id, truth, learners, ignore, rule, notebook, truth is not None, worker, label, classes)
-    votes, layout_read = _read_layout(request, _long_if_named(request, layout))
+    plan = find_layout(request, layout)
+    votes, layout_read = _read_layout(plan), plan.layout
     if truth_file is not None:
         votes = _with_truth_file(votes, truth_file, rule, notebook)
     _note_votes(votes, layout_read, notebook)
@@ -128,15 +129,47 @@ def _long_if_named(request: Request, layout: Layout) -> Layout:
     return "long"
 
 
-def _read_layout(request: Request, layout: Layout) -> tuple[Votes, str]:
-    """Return the votes and the layout they were read by."""
+@dataclass(frozen=True)
+class Plan:
+    """The layout of a file, and the parts its columns play.
+
+    Attributes
+    ----------
+    layout : "wide", "long" or "soft"
+    request : Request
+        With the columns of id and truth.
+    columns : list of str
+        Those that may be learners; empty for a long file.
+    triplet : LongColumns, optional
+    naming : Naming, optional
+    """
+
+    layout: str
+    request: Request
+    columns: Sequence[str] = ()
+    triplet: long.LongColumns | None = None
+    naming: soft.Naming | None = None
+
+
+def _read_layout(plan: Plan) -> Votes:
+    """Return the votes of a file by its plan."""
+    if plan.triplet is not None:
+        return long.read_long(plan.request, plan.triplet)
+    if plan.naming is not None:
+        return soft.read_soft(plan.request, plan.naming, plan.columns)
+    return wide.read_wide(plan.request, plan.columns)
+
+
+def find_layout(request: Request, layout: Layout) -> Plan:
+    """Find the layout and the roles of the columns, and note them."""
+    layout = _long_if_named(request, layout)
     notebook, learners = request.notebook, request.learners
     columns = _without_ignored(request)
     _refuse_roles(request, columns)
     if layout in ("auto", "long"):
         triplet = _long_columns(request, columns, layout)
         if triplet is not None:
-            return long.read_long(request, triplet), "long"
+            return Plan("long", request, triplet=triplet)
     taken = {*(learners or ()), *(name for name in (request.id, request.truth) if name is not None)}
     naming = _soft_naming(request, columns, taken, layout) if layout in ("auto", "soft") else None
     known = list(naming.groups) if naming else []
@@ -151,9 +184,7 @@ def _read_layout(request: Request, layout: Layout) -> tuple[Votes, str]:
     if learners is not None:
         rest = _only(rest, learners, notebook)
         refuse_too_few(request.source, [*known, *rest], notebook)
-    if naming is not None:
-        return soft.read_soft(request, naming, rest), "soft"
-    return wide.read_wide(request, rest), "wide"
+    return Plan("wide" if naming is None else "soft", request, rest, naming=naming)
 
 
 def _refuse_unknown(request: Request, soft_learners: Sequence[str]) -> None:
@@ -262,8 +293,9 @@ def _with_truth_file(votes: Votes, truth_file: Any, rule: MissingRule, notebook:
     return replace(votes, truth=truth.codes, truth_only=truth.truth_only)
 
 
-def _note_file(source: Source, notebook: Notebook) -> None:
-    size = f"{count(source.table.num_rows, 'row')} and {count(source.table.num_columns, 'column')}"
+def note_file(source: Source, notebook: Notebook) -> None:
+    """Note the format and the size of a file."""
+    size = f"{count(source.n_rows, 'row')} and {count(len(source.columns), 'column')}"
     if source.delimiter is None:
         notebook.add("understood", f"{source.name}: Parquet, {size}.")
     else:

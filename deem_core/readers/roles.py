@@ -9,7 +9,6 @@ from deem_core.errors import InputError
 from deem_core.readers.notes import Notebook
 from deem_core.readers.source import UNNAMED, Source
 from deem_core.text import quoted
-from deem_core.votes.labels import encode
 
 # Usual names, the most telling first: in a long file `task` wins over `id`.
 TASK_NAMES = (
@@ -90,7 +89,7 @@ def find_id(source: Source, columns: Sequence[str], id: str | None, notebook: No
         return id
     candidates = matches(columns, TASK_NAMES)
     if len(candidates) > 1:
-        unique = [name for name in candidates if len(encode(source.table[name]).dictionary) == source.table.num_rows]
+        unique = [name for name in candidates if source.names_rows(name)]
         candidates = unique if len(unique) == 1 else candidates
     if len(candidates) > 1:
         for column in candidates:

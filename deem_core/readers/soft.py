@@ -188,7 +188,7 @@ def read_soft(request: Request, naming: Naming, columns: Sequence[str]) -> Votes
     refuse_too_few(source, order, notebook)
     classes = [class_ for group in naming.groups.values() for class_ in group]
     coding = code_columns(plain, request.rule, extra=[*classes, *request.classes])
-    note_coding(coding, notebook)
+    note_coding(plain, coding, notebook)
     refuse_hopeless(request, plain, coding)
     shape = (source.table.num_rows, len(order), len(coding.classes))
     if math.prod(shape) > MAX_NUMBERS:

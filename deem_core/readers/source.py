@@ -13,7 +13,7 @@ from deem_core.errors import InputError
 from deem_core.readers import decode, parse
 from deem_core.readers.notes import Notebook
 from deem_core.text import count
-from deem_core.votes.labels import is_number
+from deem_core.votes.labels import LabelColumn, encode, is_number
 
 UNNAMED = "(unnamed)"
 """Stands for the empty header cell that pandas writes above its index."""
@@ -46,6 +46,19 @@ class Source:
         """The column names, trimmed."""
         return list(self.table.column_names)
 
+    @property
+    def n_rows(self) -> int:
+        """Rows of the file, without the header."""
+        return int(self.table.num_rows)
+
+    def names_rows(self, column: str) -> bool:
+        """Tell whether every cell of a column is different."""
+        return len(encode(self.table[column]).dictionary) == self.n_rows
+
+    def label_column(self, column: str) -> LabelColumn:
+        """Return a column's cells as indices into its distinct ones."""
+        return LabelColumn.from_text(column, self.table[column])
+
     def text(self, column: str) -> pa.ChunkedArray:
         """Return a column's cells as plain text."""
         return plain_text(self.table[column])
@@ -76,7 +89,7 @@ def open_source(
     else:
         text = decode.decode(raw, encoding)
         parsed = parse.parse(raw.name, text.data, delimiter)
-        names = _clean_header(raw.name, parsed.header, parsed.columns, notebook)
+        names = clean_header(raw.name, parsed.header, parsed.columns, notebook)
         table = pa.table(parsed.columns, names=names)
         source = Source(raw.name, table, parsed.header, text.encoding, parsed.delimiter, raw.compression)
         _note_text(raw, text, parsed, notebook)
@@ -101,13 +114,13 @@ def _note_text(raw: decode.Raw, text: decode.Text, parsed: parse.TextTable, note
         )
 
 
-def _clean_header(name: str, header: tuple[str, ...], columns: list[pa.ChunkedArray], notebook: Notebook) -> list[str]:
+def clean_header(name: str, header: tuple[str, ...], columns: list[pa.ChunkedArray], notebook: Notebook) -> list[str]:
     """Return trimmed column names; refuse repeated ones.
 
-    Columns without a name get one.
+    Columns without a name get one; ``columns`` are their cells, empty where these are not at hand.
     """
     names = [cell.strip("\ufeff").strip() for cell in header]
-    _refuse_repeated(name, names)
+    refuse_repeated(name, names)
     for position, trimmed in enumerate(names):
         if trimmed:
             continue
@@ -115,7 +128,7 @@ def _clean_header(name: str, header: tuple[str, ...], columns: list[pa.ChunkedAr
             names[0] = UNNAMED
             continue
         names[position] = _free_name(f"column {position + 1}", names)
-        if _is_blank(columns[position]):
+        if columns and _is_blank(columns[position]):
             notebook.leave_out(names[position], "it has no name and no values.")
         else:
             text = f"Column {position + 1} has no name; it is called {names[position]!r} here."
@@ -133,7 +146,8 @@ def _is_blank(column: pa.ChunkedArray) -> bool:
     return not pc.any(pc.not_equal(pc.utf8_trim_whitespace(plain_text(column)), "")).as_py()
 
 
-def _refuse_repeated(file: str, names: list[str]) -> None:
+def refuse_repeated(file: str, names: list[str]) -> None:
+    """Refuse two columns of the same name."""
     seen: dict[str, int] = {}
     for position, name in enumerate(names):
         if name in seen:
@@ -149,15 +163,15 @@ def _refuse_repeated(file: str, names: list[str]) -> None:
 def _from_parquet(raw: decode.Raw, notebook: Notebook) -> Source:
     try:
         file = pq.ParquetFile(pa.BufferReader(raw.data))
-        _refuse_repeated(raw.name, [name.strip() for name in file.schema_arrow.names])
+        refuse_repeated(raw.name, [name.strip() for name in file.schema_arrow.names])
         table = file.read(use_pandas_metadata=False)
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{raw.name} is a damaged Parquet file. Write it again. ({_first_line(error)})") from None
+        raise InputError(f"{raw.name} is a damaged Parquet file. Write it again. ({first_line(error)})") from None
     if len(table.column_names) > parse.MAX_COLUMNS:
         raise InputError(f"{raw.name} has {table.num_columns:,} columns; at most {parse.MAX_COLUMNS:,} can be read.")
     texts = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
-        text = _as_text(column)
+        text = as_text(column)
         if text is None:
             notebook.leave_out(name, f"its cells ({column.type}) are not labels.")
         else:
@@ -165,11 +179,11 @@ def _from_parquet(raw: decode.Raw, notebook: Notebook) -> Source:
     if not texts:
         raise InputError(f"{raw.name} has no column that can be read as labels. Write one column per learner.")
     header = tuple(texts)
-    names = _clean_header(raw.name, header, list(texts.values()), notebook)
+    names = clean_header(raw.name, header, list(texts.values()), notebook)
     return Source(raw.name, pa.table(list(texts.values()), names=names), header, "parquet", None, raw.compression)
 
 
-def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
+def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
     """Return a typed column as text; None if it has none.
 
     Null is the empty cell, booleans are spelled as in Python.
@@ -188,5 +202,6 @@ def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
     return None if pc.any(pc.match_substring(text, "\0")).as_py() else text
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """Return the first line of what Arrow says of an error."""
     return str(error).splitlines()[0] if str(error) else type(error).__name__

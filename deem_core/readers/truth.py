@@ -29,7 +29,8 @@ from deem_core.votes.labels import (
     canonical,
     canonical_name,
     code_columns,
-    match_truth,
+    codes_of_spellings,
+    truth_codes,
 )
 
 
@@ -71,8 +72,9 @@ def read_truth(file: Any, votes: Votes, missing: MissingRule | Collection[str] =
     notebook.notes[:] = [note for note in notebook.notes if note.kind in ("warning", "changed")]
     task, label = _task_and_label(source)
     texts = _labels_of_rows(source, task, label, votes.ids, notebook)
-    codes, only = code_truth_labels(label, texts, _class_keys(votes), MissingRule.of(missing), notebook)
-    return Truth(codes, only, tuple(notebook.notes))
+    column = LabelColumn.from_text(label, texts)
+    truth = code_truth_labels(column, _class_keys(votes), MissingRule.of(missing), notebook)
+    return Truth(truth.codes(column), truth.only, tuple(notebook.notes))
 
 
 def label_truth(
@@ -84,56 +86,89 @@ def label_truth(
     """
     notebook = Notebook()
     texts = pa.chunked_array([pa.array(labels, pa.string())])
-    codes, only = code_truth_labels(name, texts, _class_keys(votes), MissingRule.of(missing), notebook)
-    return Truth(codes, only, tuple(notebook.notes))
+    column = LabelColumn.from_text(name, texts)
+    truth = code_truth_labels(column, _class_keys(votes), MissingRule.of(missing), notebook)
+    return Truth(truth.codes(column), truth.only, tuple(notebook.notes))
+
+
+@dataclass(frozen=True)
+class TruthCoding:
+    """Codes of the spellings of a column of true labels.
+
+    Attributes
+    ----------
+    of_spelling : (spellings,) int32, optional
+        Over the classes of the votes, as in `Truth`; None if the column is no truth.
+    only : array
+        Labels that no learner votes for.
+    """
+
+    of_spelling: Codes | None
+    only: NDArray[np.object_]
+
+    @classmethod
+    def none(cls) -> TruthCoding:
+        """Return that there is no truth."""
+        return cls(None, np.empty(0, object))
+
+    def codes(self, column: LabelColumn) -> Codes | None:
+        """Return the code of each row, (n,)."""
+        return None if self.of_spelling is None else self.of_spelling[column.indices]
 
 
 def read_truth_column(request: Request, class_keys: Sequence[str]) -> tuple[Codes | None, NDArray[np.object_]]:
-    """Return truth codes (n,) and the labels that only truth has.
-
-    A column that was taken as the truth by its name alone, but shares nothing with the votes, is set aside.
-    """
+    """Return truth codes (n,) and the labels that only truth has."""
     if request.truth is None:
         return None, np.empty(0, object)
-    name, texts = request.truth, request.source.table[request.truth]
-    codes, only = code_truth_labels(name, texts, class_keys, request.rule, request.notebook)
-    if codes is not None and not request.truth_was_named and not ((codes >= 0) & (codes < len(class_keys))).any():
-        request.notebook.notes[:] = [note for note in request.notebook.notes if note.column != name]
-        request.notebook.leave_out(name, "it is named like the truth, but none of its values is a label of the votes.")
-        return None, np.empty(0, object)
-    return codes, only
+    column = request.source.label_column(request.truth)
+    truth = code_truth_column(request, column, class_keys)
+    return truth.codes(column), truth.only
+
+
+def code_truth_column(request: Request, column: LabelColumn, class_keys: Sequence[str]) -> TruthCoding:
+    """Code the column of the file that plays the truth.
+
+    One that was taken as the truth by its name alone, but shares nothing with the votes, is set aside.
+    """
+    name, notebook = column.name, request.notebook
+    truth = code_truth_labels(column, class_keys, request.rule, notebook)
+    found = truth.of_spelling
+    if found is None or request.truth_was_named or ((found >= 0) & (found < len(class_keys))).any():
+        return truth
+    notebook.notes[:] = [note for note in notebook.notes if note.column != name]
+    notebook.leave_out(name, "it is named like the truth, but none of its values is a label of the votes.")
+    return TruthCoding.none()
 
 
 def code_truth_labels(
-    name: str, texts: pa.ChunkedArray, class_keys: Sequence[str], rule: MissingRule, notebook: Notebook
-) -> tuple[Codes | None, NDArray[np.object_]]:
+    column: LabelColumn, class_keys: Sequence[str], rule: MissingRule, notebook: Notebook
+) -> TruthCoding:
     """Code a column of true labels over the classes of the votes."""
-    column = LabelColumn.from_text(name, texts)
+    name = column.name
     if column.too_many or len(set(column.keys)) > MAX_CLASSES:
         notebook.notes[:] = [note for note in notebook.notes if note.column != name]
-        notebook.leave_out(name, f"it is named as the truth, but its {column.n_spellings:,} values are not labels.")
-        return None, np.empty(0, object)
+        notebook.leave_out(name, f"it is named as the truth, but its {column.variety} values are not labels.")
+        return TruthCoding.none()
     coding = code_columns([column], replace(rule, minus_one=False))
-    codes, only = match_truth(coding, class_keys, rule)
-    known = int((codes >= 0).sum())
+    lookup, only = truth_codes(coding, class_keys, rule)
+    codes = lookup[codes_of_spellings(column, coding.keys)]
+    known, total = int(column.counts[codes >= 0].sum()), int(column.counts.sum())
     if known == 0:
         notebook.add("warning", f"The truth column {name!r} holds no label.", count=0, column=name)
-        return None, np.empty(0, object)
+        return TruthCoding.none()
     unheard = codes >= len(class_keys)
     if unheard.any():
+        cells = int(column.counts[unheard].sum())
         notebook.add(
             "warning",
-            f"{count(int(unheard.sum()), 'true label')} of class {quoted(only, 3)} can never be hit: "
-            "no learner votes for it",
-            count=int(unheard.sum()),
-            rows=np.flatnonzero(unheard),
+            f"{count(cells, 'true label')} of class {quoted(only, 3)} can never be hit: no learner votes for it",
+            count=cells,
+            rows=np.flatnonzero(unheard[column.indices]),
             column=name,
         )
-    if known < len(codes):
-        notebook.add(
-            "understood", f"The truth is known for {known:,} of {len(codes):,} rows.", count=known, column=name
-        )
-    return codes, as_label_array(only).astype(object)
+    if known < total:
+        notebook.add("understood", f"The truth is known for {known:,} of {total:,} rows.", count=known, column=name)
+    return TruthCoding(codes, as_label_array(only).astype(object))
 
 
 def _class_keys(votes: Votes) -> list[str]:

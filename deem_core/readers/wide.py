@@ -23,13 +23,7 @@ def read_wide(request: Request, columns: Sequence[str]) -> Votes:
 
     ``columns`` are those that may be learners.
     """
-    chosen = choose_learners(request, columns)
-    coding = code_columns(chosen, request.rule, extra=request.classes)
-    note_coding(coding, request.notebook)
-    _note_header(request, chosen, coding)
-    refuse_hopeless(request, chosen, coding)
-    _note_minus_one(request, chosen, coding)
-    _note_rules(request, chosen, coding)
+    chosen, coding = code_learners(request, columns)
     codes, only = read_truth_column(request, coding.keys)
     return Votes(
         codes=coding.codes,
@@ -41,6 +35,18 @@ def read_wide(request: Request, columns: Sequence[str]) -> Votes:
     )
 
 
+def code_learners(request: Request, columns: Sequence[str]) -> tuple[list[LabelColumn], Coding]:
+    """Return the learners' columns and their coding, noted and checked."""
+    chosen = choose_learners(request, columns)
+    coding = code_columns(chosen, request.rule, extra=request.classes)
+    note_coding(chosen, coding, request.notebook)
+    _note_header(request, chosen, coding)
+    refuse_hopeless(request, chosen, coding)
+    _note_minus_one(request, chosen, coding)
+    _note_rules(request, chosen, coding)
+    return chosen, coding
+
+
 def choose_learners(
     request: Request, candidates: Sequence[str], known: Mapping[str, Mapping[str, int]] | None = None
 ) -> list[LabelColumn]:
@@ -50,9 +56,8 @@ def choose_learners(
     comparison of labels.
     """
     notebook, known = request.notebook, known or {}
-    table = request.source.table
     with ThreadPoolExecutor() as pool:  # Arrow works outside the interpreter lock
-        columns = list(pool.map(lambda name: LabelColumn.from_text(name, table[name]), candidates))
+        columns = list(pool.map(request.source.label_column, candidates))
     if request.learners is not None:
         chosen = _refuse_texts(columns)
     else:
@@ -67,7 +72,7 @@ def _refuse_texts(columns: list[LabelColumn]) -> list[LabelColumn]:
     for column in columns:
         if column.too_many:
             raise InputError(
-                f"Column {column.name!r} holds {column.n_spellings:,} different values: it is an id or a text, "
+                f"Column {column.name!r} holds {column.variety} different values: it is an id or a text, "
                 "not a learner's labels. Leave it out."
             )
     return columns
@@ -83,7 +88,7 @@ def _by_overlap(
     silent: set[str] = set()  # learners that never vote and say so
     for column in columns:
         if column.too_many:
-            notebook.leave_out(column.name, f"{column.n_spellings:,} different values are not labels.{_FORCE}")
+            notebook.leave_out(column.name, f"{column.variety} different values are not labels.{_FORCE}")
         elif numbers_the_rows(column.keys, request.n_rows):
             notebook.leave_out(column.name, f"it counts the rows.{_FORCE}")
         elif column.never_votes(rule):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +40,10 @@ class Facts:
         (its expected value), and with ties given to the first class.
     learner_accuracy : (d,), optional
         Evaluation only: the same for each learner, over the rows it voted on.
+    learner_class : (d,)
+        Class that each learner votes for most.
+    fewest_votes, most_votes : int
+        Votes of a row.
     """
 
     n_votes: int
@@ -47,6 +53,7 @@ class Facts:
     n_silent: int
     learner_coverage: Floats
     learner_agreement: Floats
+    learner_class: NDArray[np.intp]
     class_votes: NDArray[np.int64]
     class_rows: NDArray[np.int64]
     constant_learners: tuple[str, ...]
@@ -55,6 +62,8 @@ class Facts:
     majority_accuracy: float | None
     learner_accuracy: Floats | None
     majority_first_class_accuracy: float | None = None
+    fewest_votes: int = 0
+    most_votes: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the facts as plain values; arrays become lists."""
@@ -72,27 +81,88 @@ def describe(votes: Votes) -> Facts:
     >>> describe(Votes.from_labels([["cat", "cat", "dog"], ["dog", "dog", "dog"]])).n_unanimous
     1
     """
-    majority = votes.majority_vote
-    known = votes.truth is not None and bool((votes.truth != NO_VOTE).any())
-    return Facts(
-        n_votes=int(votes.votes_per_row.sum()),
-        coverage=votes.coverage,
-        n_unanimous=int(votes.unanimous.sum()),
-        n_tied=majority.n_tied,
-        n_silent=int((votes.votes_per_row == 0).sum()),
-        learner_coverage=votes.learner_coverage,
-        learner_agreement=_hit_rates(votes, majority.codes),
-        class_votes=votes.class_counts.sum(axis=0),
-        class_rows=np.bincount(majority.codes + 1, minlength=votes.n_classes + 1)[1:],
-        constant_learners=votes.constant_learners,
-        identical_learners=votes.identical_learners,
-        n_truth=0 if votes.truth is None else int((votes.truth != NO_VOTE).sum()),
-        majority_accuracy=majority_accuracy(votes) if known else None,
-        learner_accuracy=_hit_rates(votes, votes.truth) if known and votes.truth is not None else None,
-        majority_first_class_accuracy=accuracy(majority.codes, votes.truth)
-        if known and votes.truth is not None
-        else None,
-    )
+    tally = FactsTally(votes.learners, votes.n_classes)
+    tally.add(votes)
+    return tally.facts()
+
+
+class FactsTally:
+    """Facts of votes that come in parts.
+
+    Parameters
+    ----------
+    learners : sequence of d str
+    n_classes : int
+    """
+
+    def __init__(self, learners: Sequence[str], n_classes: int) -> None:
+        d, K = len(learners), n_classes
+        self.learners = tuple(learners)
+        self.n_rows = self.n_unanimous = self.n_tied = self.n_silent = self.n_truth = 0
+        self.fewest, self.most = np.iinfo(np.int32).max, 0
+        self.class_counts = np.zeros((d, K), np.int64)
+        self.class_rows = np.zeros(K, np.int64)
+        self.majority_hits = np.zeros((2, d), np.int64)  # hits and rows of each learner
+        self.truth_hits = np.zeros((2, d), np.int64)
+        self.fair_hits, self.first_hits = 0.0, 0
+        self._columns = [hashlib.sha256() for _ in learners]
+
+    def add(self, votes: Votes) -> None:
+        """Count a part; its truth serves the evaluation figures only."""
+        majority, per_row = votes.majority_vote, votes.votes_per_row
+        self.n_rows += votes.n_rows
+        self.n_unanimous += int(votes.unanimous.sum())
+        self.n_tied += majority.n_tied
+        self.n_silent += int((per_row == 0).sum())
+        if votes.n_rows:
+            self.fewest, self.most = min(self.fewest, int(per_row.min())), max(self.most, int(per_row.max()))
+        self.class_counts += votes.class_counts
+        self.class_rows += np.bincount(majority.codes + 1, minlength=votes.n_classes + 1)[1:]
+        self.majority_hits += _hits(votes, majority.codes)
+        for j, column in enumerate(self._columns):
+            column.update(votes.codes[:, j].tobytes())
+        if votes.truth is not None and (known := votes.truth != NO_VOTE).any():
+            self.n_truth += int(known.sum())
+            self.truth_hits += _hits(votes, votes.truth)
+            self.fair_hits += float(fair_hits(votes.codes, majority, votes.truth)[known].sum())
+            self.first_hits += int((majority.codes[known] == votes.truth[known]).sum())
+
+    def facts(self) -> Facts:
+        """Return the facts of all parts."""
+        cast = self.class_counts.sum(axis=1)
+        coverage = cast / max(self.n_rows, 1)
+        known = self.n_truth > 0
+        return Facts(
+            n_votes=int(cast.sum()),
+            coverage=float(coverage.mean()),
+            n_unanimous=self.n_unanimous,
+            n_tied=self.n_tied,
+            n_silent=self.n_silent,
+            learner_coverage=coverage,
+            learner_agreement=_rates(self.majority_hits),
+            class_votes=self.class_counts.sum(axis=0),
+            class_rows=self.class_rows,
+            constant_learners=self._constant(cast),
+            identical_learners=self._identical(cast),
+            n_truth=self.n_truth,
+            majority_accuracy=self.fair_hits / self.n_truth if known else None,
+            learner_accuracy=_rates(self.truth_hits) if known else None,
+            majority_first_class_accuracy=self.first_hits / self.n_truth if known else None,
+            learner_class=self.class_counts.argmax(axis=1),
+            fewest_votes=min(self.fewest, self.most),
+            most_votes=self.most,
+        )
+
+    def _constant(self, cast: NDArray[np.int64]) -> tuple[str, ...]:
+        constant = ((self.class_counts > 0).sum(axis=1) == 1) & (cast >= 2)
+        return tuple(name for name, is_constant in zip(self.learners, constant, strict=True) if is_constant)
+
+    def _identical(self, cast: NDArray[np.int64]) -> tuple[tuple[str, ...], ...]:
+        groups: dict[bytes, list[str]] = {}
+        for name, column, votes in zip(self.learners, self._columns, cast, strict=True):
+            if votes:
+                groups.setdefault(column.digest(), []).append(name)
+        return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
 
 def accuracy(codes: Integers, truth: Integers) -> float:
@@ -114,14 +184,18 @@ def majority_accuracy(votes: Votes) -> float:
     return float(fair_hits(votes.codes, votes.majority_vote, votes.truth)[known].mean())
 
 
-def _hit_rates(votes: Votes, target: Integers) -> Floats:
-    """Return the share of each learner's votes that equal a target, (d,).
+def _hits(votes: Votes, target: Integers) -> NDArray[np.int64]:
+    """Return each learner's votes that equal an (n,) target, and those that could, (2, d).
 
-    Only rows where both the vote and the (n,) target exist count.
+    Only rows where both the vote and the target exist count.
     """
-    rates = np.full(votes.n_learners, np.nan)
+    hits = np.zeros((2, votes.n_learners), np.int64)
     for j in range(votes.n_learners):
         both = (votes.codes[:, j] != NO_VOTE) & (target != NO_VOTE)
-        if both.any():
-            rates[j] = (votes.codes[both, j] == target[both]).mean()
-    return rates
+        hits[:, j] = (votes.codes[both, j] == target[both]).sum(), both.sum()
+    return hits
+
+
+def _rates(hits: NDArray[np.int64]) -> Floats:
+    """Return the share of hits, (d,); NaN for a learner without a vote."""
+    return np.where(hits[1] > 0, hits[0] / np.maximum(hits[1], 1), np.nan)

@@ -7,7 +7,7 @@ kept. Every rule works on the distinct spellings of a column, never cell by cell
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
@@ -170,6 +170,8 @@ class LabelColumn:
         Cells per spelling.
     n_spellings : int
         Distinct cells, also where they are too many to be listed.
+    counted_on : bool
+        Whether counting went on above `MAX_SPELLINGS`, so that ``n_spellings`` is exact.
     """
 
     name: str
@@ -178,6 +180,7 @@ class LabelColumn:
     keys: tuple[str, ...]
     counts: NDArray[np.int64]
     n_spellings: int
+    counted_on: bool = True
 
     @classmethod
     def from_text(cls, name: str, texts: pa.ChunkedArray) -> LabelColumn:
@@ -191,10 +194,27 @@ class LabelColumn:
         keys = tuple(canonical(dictionary).to_pylist())
         return cls(name, indices, tuple(dictionary.to_pylist()), keys, counts, len(dictionary))
 
+    @classmethod
+    def from_counts(cls, name: str, counts: Mapping[str, int] | None) -> LabelColumn:
+        """Make a column without indices from its cells per spelling.
+
+        ``counts`` are None where there were more than `MAX_SPELLINGS`.
+        """
+        nothing = np.empty(0, np.int32)
+        if counts is None:
+            return cls(name, nothing, (), (), np.zeros(0, np.int64), MAX_SPELLINGS + 1, counted_on=False)
+        keys = tuple(canonical(pa.array(list(counts), pa.string())).to_pylist())
+        return cls(name, nothing, tuple(counts), keys, np.array(list(counts.values()), np.int64), len(counts))
+
     @property
     def too_many(self) -> bool:
         """Whether the column has too many distinct cells to be labels."""
         return self.n_spellings > MAX_SPELLINGS
+
+    @property
+    def variety(self) -> str:
+        """How many different cells there are, in words."""
+        return f"{self.n_spellings:,}" if self.counted_on else f"more than {MAX_SPELLINGS:,}"
 
     def label_counts(self, rule: MissingRule) -> dict[str, int]:
         """Return cells per label; missing tokens left out, -1 still in."""
@@ -280,8 +300,7 @@ def code_columns(
             f"The learners use {len(keys):,} different labels, more than the {MAX_CLASSES:,} that can be classes: "
             f"column {widest.name!r} alone has {len(set(widest.keys)):,}. It is probably an id or a text: leave it out."
         )
-    index = {key: code for code, key in enumerate(keys)}
-    lookups = [np.array([index.get(key, -1) for key in column.keys], np.int32) for column in columns]
+    lookups = [codes_of_spellings(column, keys) for column in columns]
     codes = np.empty((n, len(columns)), np.int32)
     for rows in chunks(n, _CHUNK):  # blocks of rows keep the strided writes in the cache
         for j, column in enumerate(columns):
@@ -301,6 +320,15 @@ def code_columns(
     )
 
 
+def codes_of_spellings(column: LabelColumn, keys: Sequence[str]) -> Codes:
+    """Return the class code of each spelling of a column.
+
+    -1 for one that is no class.
+    """
+    index = {key: code for code, key in enumerate(keys)}
+    return np.array([index.get(key, -1) for key in column.keys], np.int32)
+
+
 def match_truth(
     truth: Coding, class_keys: Sequence[str], missing: MissingRule | Collection[str] = DEFAULT
 ) -> tuple[Codes, list[Any]]:
@@ -314,13 +342,24 @@ def match_truth(
     codes : (n,) int32
     truth_only : list
     """
+    lookup, only = truth_codes(truth, class_keys, missing)
+    return lookup[truth.codes[:, 0]], only
+
+
+def truth_codes(
+    truth: Coding, class_keys: Sequence[str], missing: MissingRule | Collection[str] = DEFAULT
+) -> tuple[Codes, list[Any]]:
+    """Return the code of each true label, and last -1.
+
+    Over the classes of the votes; see `match_truth`.
+    """
     index = {key: code for code, key in enumerate(class_keys)}
     if MissingRule.of(missing).minus_one and "-1" not in index and _all_codes_or_all_words(index):
         index["-1"] = -1
     only = [code for code, key in enumerate(truth.keys) if key not in index]
     index.update({truth.keys[code]: len(class_keys) + j for j, code in enumerate(only)})
     lookup = np.array([*(index[key] for key in truth.keys), -1], np.int32)
-    return lookup[truth.codes[:, 0]], [truth.classes[code] for code in only]
+    return lookup, [truth.classes[code] for code in only]
 
 
 def _spellings_by_key(columns: Sequence[LabelColumn], extra: Sequence[str]) -> dict[str, dict[str, int]]:

@@ -20,7 +20,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from deem_core.errors import InputError
-from deem_core.text import count
+from deem_core.text import dimensions
 from deem_core.typing import Codes, Floats, Mask
 from deem_core.votes import checks, coding
 from deem_core.votes.arrays import NO_VOTE, Distinct, distinct_rows
@@ -255,8 +255,7 @@ class Votes:
     @property
     def dimensions(self) -> str:
         """The size in words: "10,000 rows × 6 learners × 5 classes"."""
-        sizes = ((self.n_rows, "row", ""), (self.n_learners, "learner", ""), (self.n_classes, "class", "classes"))
-        return " × ".join(count(*each) for each in sizes)
+        return dimensions(self.n_rows, self.n_learners, self.n_classes)
 
     def __len__(self) -> int:
         """Return the number of rows."""

@@ -30,6 +30,7 @@ ROOMS = (
     "methods",
     "estimators",
     "auto",
+    "large",
     "comparison",
     "diagnostics",
     "figures",

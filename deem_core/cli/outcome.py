@@ -1,0 +1,168 @@
+"""Outcome of fusing: what commands print and write as JSON."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deem_core.alarm import with_alarms
+from deem_core.answers.answer import Answer
+from deem_core.comparison.evaluation import Evaluation, evaluate
+from deem_core.estimators.summary import TrainingSummary
+from deem_core.files.atomic import write_json
+from deem_core.files.plain import to_plain
+from deem_core.methods import dawid_skene, pools
+from deem_core.text import count, dimensions, percent
+from deem_core.typing import Codes
+from deem_core.votes import Votes
+from deem_core.votes.describe import accuracy
+
+MAJORITY = "majority vote"
+
+
+def story(summary: TrainingSummary) -> list[str]:
+    """Say what training did, in a few readable lines."""
+    values = summary.setting_values
+    if summary.groups is not None:
+        how = f"Fitted the grouped model exactly in {summary.groups.iterations} iterations, {summary.seconds:.1f} s."
+        return [how, *summary.findings, *summary.warnings]
+    if not summary.restarts:
+        how = f"Fitted the iRBM exactly in {values['iterations']} iterations, {summary.seconds:.1f} s."
+        return [how, *summary.warnings]
+    layers = f"{values['n_layers']} layer{'s' if values['n_layers'] != 1 else ''}"
+    choice = "" if summary.sweep is None else f" ({summary.settings['learning_rate'].reason.rstrip('.')})"
+    how = (
+        f"Trained {len(summary.restarts)} restarts on {summary.device} in {summary.seconds:.1f} s and kept "
+        f"{len(summary.kept_restarts)}: {layers} ({summary.settings['n_layers'].reason}), learning rate "
+        f"{values['learning_rate']:g}{choice}, {values['updates']:,} updates."
+    )
+    silent = [] if summary.near_copies else ["No near-copies among the learners."]
+    return [how, *summary.findings, *silent, *summary.warnings]
+
+
+def result_of(summary: TrainingSummary) -> dict[str, Any]:
+    """Return what the JSON of a command tells of a training."""
+    plain = summary.to_dict()
+    names = ["settings", "restarts", "warnings", "near_copies", "device"]
+    names += [] if summary.sweep is None else ["sweep"]
+    names += [] if summary.groups is None else ["groups"]
+    names += [] if summary.answered_by is None else ["answered_by"]
+    return {name: plain[name] for name in names}
+
+
+def tell(
+    answer: Answer,
+    options: argparse.Namespace,
+    sentences: Sequence[str],
+    result: dict[str, Any],
+    *,
+    n_rows: int | None = None,
+    counts: tuple[int, int] | None = None,
+) -> None:
+    """Print the outcome; write it as JSON if asked.
+
+    Parameters
+    ----------
+    answer : Answer
+        For all rows, or for a sample of them.
+    options : Namespace
+    sentences : sequence of str
+        What the method says.
+    result : dict
+        For the JSON, ``warnings`` among it.
+    n_rows : int, optional
+        Rows of the file, if the answer is for a sample.
+    counts : (int, int), optional
+        Labels of all rows that differ from the majority vote, and rows that need review; by default of the answer.
+    """
+    votes = answer.votes
+    n_rows = votes.n_rows if n_rows is None else n_rows
+    size = dimensions(n_rows, votes.n_learners, votes.n_classes)
+    print(f"{Path(options.file).name}: {size}, fused by {options.method}.")
+    for sentence in sentences:
+        print(sentence)
+    for alarm in answer.alarms:
+        if alarm.sentence not in sentences:
+            print(f"Alarm. {alarm.title}: {alarm.text}")
+    beside, labelled = _beside(answer), ~answer.silent
+    content = {
+        "method": options.method,
+        "n_rows": n_rows,
+        "n_learners": votes.n_learners,
+        "n_classes": votes.n_classes,
+        **result,
+        "warnings": with_alarms(result["warnings"], answer.alarms),
+        "alarms": to_plain(answer.alarms),
+        "agreement": {name: float((codes == answer.codes)[labelled].mean()) for name, codes in beside.items()},
+    }
+    evaluation = evaluate(answer, beside["dawid skene"])
+    if evaluation is None:
+        agreements = ", ".join(f"{name} {percent(share)}" for name, share in content["agreement"].items())
+        print(f"The same label as: {agreements}. Without truth nobody can say who is right.")
+    else:
+        content |= _scores(votes, beside, evaluation)
+        print(_evaluation_line(options.method, content, beside, evaluation, tied=bool(votes.majority_vote.n_tied)))
+    if options.json:
+        write_json(content, options.json)
+    below = getattr(options, "review_below", None)  # train writes no fused file
+    changed, review = counts or (answer.summary().changed, int(answer.review_rows(below).sum()))
+    print(
+        f"{count(changed, 'label')} {'differs' if changed == 1 else 'differ'} from the majority vote; "
+        f"{count(review, 'row')} {'is' if review == 1 else 'are'} worth a look. "
+        f"Written: {options.output}"
+    )
+
+
+def _scores(votes: Votes, beside: dict[str, Codes], evaluation: Evaluation) -> dict[str, Any]:
+    """Return the accuracies of all methods, and the evaluation in full."""
+    assert votes.truth is not None  # noqa: S101  # or there were no evaluation
+    rates = {f"{name.replace(' ', '_')}_accuracy": accuracy(codes, votes.truth) for name, codes in beside.items()}
+    rates["majority_vote_accuracy"] = evaluation.majority_vote_accuracy  # a fair draw of ties, not what was fused
+    return {
+        "accuracy": evaluation.accuracy,
+        **rates,
+        "majority_vote_first_class_accuracy": evaluation.majority_vote_first_class_accuracy,
+        "evaluation": evaluation.to_dict(),
+    }
+
+
+def _evaluation_line(
+    method: str, content: dict[str, Any], beside: dict[str, Codes], evaluation: Evaluation, *, tied: bool
+) -> str:
+    """Say who is right how often, with the intervals that are known.
+
+    ``tied`` tells whether the majority vote is a draw in some rows.
+    """
+    intervals = {score.name: score.accuracy_interval for score in evaluation.methods}
+
+    def share(rate: float, interval: tuple[float, float] | None) -> str:
+        between = "" if interval is None else f" ({100 * interval[0]:.1f} to {100 * interval[1]:.1f})"
+        return f"{percent(rate)}{between}"
+
+    shown = {name: name for name in beside} | ({MAJORITY: f"{MAJORITY} (ties drawn)"} if tied else {})
+    others = ", ".join(
+        f"{shown[name]} {share(content[f'{key}_accuracy'], intervals.get(key))}"
+        for name, key in ((name, name.replace(" ", "_")) for name in beside)
+    )
+    own = share(evaluation.accuracy, intervals["fused"])
+    return f"Right, with 95 % intervals: {method} {own}, {others}. Evaluation only, never used in training."
+
+
+def _beside(answer: Answer) -> dict[str, Codes]:
+    """Return the labels of simpler methods, to see what fusing changed.
+
+    Majority vote, Dawid-Skene, pools.
+    """
+    votes, rng = answer.votes, np.random.default_rng(0)
+    labels = {
+        MAJORITY: answer.majority,
+        "dawid skene": dawid_skene.aggregate(votes, rng).codes,
+    }
+    if votes.soft is not None:
+        for pool in (pools.mean_prob, pools.geo_pool, pools.log_pool):
+            labels[pool.__name__.replace("_", " ")] = pool(votes, rng).codes
+    return labels

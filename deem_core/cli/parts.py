@@ -1,0 +1,203 @@
+"""Commands on files that are read in parts."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deem_core import __version__
+from deem_core.cli import outcome
+from deem_core.cli.options import reading_options, refuse_settings, training_settings
+from deem_core.cli.terminal import Bar
+from deem_core.control import Control
+from deem_core.errors import InputError
+from deem_core.files.plain import to_plain
+from deem_core.large import Extract, Labelling, Parts, Totals, fuse_extract, make_extract, needs_parts, write_in_parts
+from deem_core.large.labelling import apply_extract, differences, train_extract
+from deem_core.methods.registry import TRAINED
+from deem_core.readers.large import LargeFile, WholeOnlyError, open_large
+from deem_core.text import count, percent
+
+if TYPE_CHECKING:  # scikit-learn takes a moment
+    from deem_core.estimators.base import Fuser
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A large file and its extract."""
+
+    file: LargeFile
+    extract: Extract
+
+
+def in_parts(options: argparse.Namespace, classes: Sequence[str] = ()) -> Found | None:
+    """Return the file to be read in parts.
+
+    None if it is to be read whole.
+    """
+    if not _wanted(options):
+        return None
+    if options.sample < 1:
+        raise InputError(f"--sample is {options.sample}; it must be at least 1.")
+    try:
+        with Bar() as bar:
+            large = open_large(options.file, classes=classes, control=bar, **reading_options(options))
+            return Found(large, make_extract(large, options.sample, control=bar))
+    except WholeOnlyError as error:
+        if options.stream:
+            raise
+        print(error)
+        return None
+
+
+def _wanted(options: argparse.Namespace) -> bool:
+    if options.stream is not None:
+        return bool(options.stream)
+    return needs_parts(options.file, encoding=options.encoding)
+
+
+def fuse(options: argparse.Namespace) -> bool:
+    """Fuse a large file.
+
+    Returns False if it is to be read whole.
+    """
+    if not _wanted(options):
+        return False
+    settings = training_settings(options)
+    if options.method not in TRAINED:
+        refuse_settings(options.method, {name: value for name, value in settings.items() if name != "random_state"})
+    parts = Parts(options.output, _command(options, method=options.method, settings=settings))
+    found = in_parts(options)
+    if found is None:
+        return False
+    start = time.perf_counter()
+    with Bar() as bar:
+        made = fuse_extract(found.extract, options.method, settings, kept=parts.model, control=bar.part(0.0, 0.5))
+        if made.model is not None and options.method in TRAINED:
+            parts.open()
+            made.model.save(parts.model)
+        totals = _write(found, made, parts, options, bar.part(0.5, 1.0))
+    seconds = time.perf_counter() - start
+    if options.method in TRAINED and made.summary is not None:
+        sentences, result = outcome.story(made.summary), outcome.result_of(made.summary)
+    else:
+        sentences = list(made.sample.notes)
+        result = {} if made.summary is None else outcome.result_of(made.summary)
+        result["warnings"] = sentences
+    result["seconds"] = seconds
+    _tell(found, made, parts, totals, options=options, sentences=sentences, result=result)
+    return True
+
+
+def train(options: argparse.Namespace) -> bool:
+    """Train on a large file.
+
+    Returns False if it is to be read whole.
+    """
+    found = in_parts(options)
+    if found is None:
+        return False
+    with Bar() as bar:
+        model = train_extract(found.extract, options.method, training_settings(options), control=bar)
+    model.save(options.output)
+    summary, answer = model.summary_, model.fuse(found.extract.sample)
+    sentences = [f"Trained on {_learned_from(found.extract, options.method)}.", *outcome.story(summary)]
+    result = {**outcome.result_of(summary), "seconds": summary.seconds, "sample_rows": found.extract.sample.n_rows}
+    outcome.tell(answer, options, sentences, result, n_rows=found.file.n_rows)
+    return True
+
+
+def apply(options: argparse.Namespace, model: Fuser) -> bool:
+    """Label a large file by a model.
+
+    Returns False if it is to be read whole.
+    """
+    if not _wanted(options):
+        return False
+    digest = hashlib.sha256(Path(options.model).read_bytes()).hexdigest()
+    parts = Parts(options.output, _command(options, model=digest))
+    found = in_parts(options, [str(label) for label in model.classes_.tolist()])
+    if found is None:
+        return False
+    with Bar() as bar:
+        made = apply_extract(found.extract, model)
+        totals = _write(found, made, parts, options, bar)
+    differing = differences(found.extract, model).sentences()
+    options.method = "apply"
+    result = {"warnings": differing, "settings": {}, "restarts": []}
+    _tell(found, made, parts, totals, options=options, sentences=differing, result=result)
+    return True
+
+
+def _write(found: Found, made: Labelling, parts: Parts, options: argparse.Namespace, control: Control) -> Totals:
+    return write_in_parts(
+        found.file,
+        made,
+        parts,
+        spreadsheet_safe=not options.unsafe,
+        review_below=options.review_below,
+        blank=options.blank,
+        control=control,
+    )
+
+
+def _tell(
+    found: Found,
+    made: Labelling,
+    parts: Parts,
+    totals: Totals,
+    *,
+    options: argparse.Namespace,
+    sentences: Sequence[str],
+    result: dict[str, Any],
+) -> None:
+    """Print what was done in parts, then the outcome."""
+    labelled = f"Labelled in {count(len(parts.done), 'part')}"
+    if parts.resumed:
+        labelled += f", {parts.resumed:,} of them by an earlier run"
+    told = [f"{labelled}. {made.fitted}"]
+    if not found.extract.whole:
+        told.append(f"Notes, alarms and comparisons below rest on {found.extract.sample_words}.")
+    told += sentences
+    if totals.known:
+        told.append(
+            f"Right in {percent(totals.right / totals.known)} of all {totals.known:,} rows with known truth "
+            "(evaluation only)."
+        )
+    written = {
+        "n_parts": len(parts.done),
+        "n_resumed": parts.resumed,
+        "sample_rows": found.extract.sample.n_rows,
+        "fitted": made.fitted,
+        **asdict(totals),
+    }
+    counts = (totals.changed, totals.review)
+    outcome.tell(made.sample, options, told, {**result, "parts": written}, n_rows=found.file.n_rows, counts=counts)
+
+
+def _learned_from(found: Extract, method: str) -> str:
+    return found.table_words if method == "gds" else found.sample_words
+
+
+def _command(options: argparse.Namespace, **own: Any) -> dict[str, Any]:
+    """Return what the parts of an output depend on, as plain values."""
+    path = Path(options.file)
+    if not path.is_file():
+        raise InputError(f"There is no file {str(path)!r}. Check the path.")
+    status = path.stat()
+    reading = {name: value for name, value in reading_options(options).items() if name != "missing"}
+    content = {
+        "file": [str(path.resolve()), status.st_size, status.st_mtime_ns],
+        "reading": {**reading, "missing": options.missing},
+        "export": [options.unsafe, options.review_below, options.blank],
+        "sample": options.sample,
+        "version": __version__,
+        **own,
+    }
+    plain: dict[str, Any] = to_plain(content)
+    return plain

@@ -1,0 +1,270 @@
+"""Labelling: a method fitted on an extract, for any rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deem_core.answers.answer import Answer
+from deem_core.answers.scores import ReviewScale, review_quota
+from deem_core.auto.fusion import fuse_run
+from deem_core.control import NO_CONTROL, Control
+from deem_core.errors import InputError
+from deem_core.estimators.summary import TrainingSummary
+from deem_core.estimators.verbs import train
+from deem_core.groups.grouping import explain
+from deem_core.large.extract import Extract
+from deem_core.methods import dawid_skene, one_coin
+from deem_core.methods.contract import Rule
+from deem_core.methods.registry import TRAINED
+from deem_core.typing import Mask
+from deem_core.votes import Votes
+from deem_core.votes.coding import key_of
+from deem_core.votes.patterns import Table
+from deem_core.votes.recode import Recoded
+
+if TYPE_CHECKING:  # scikit-learn takes a moment
+    from deem_core.estimators.base import Fuser
+
+BY_PARTS = ("auto", "mv", "ds", "fds", "hds", "onecoin", "rules", "safe", *TRAINED)
+"""Methods that can label rows beyond those they were fitted on."""
+
+
+def _same(votes: Votes) -> Votes:
+    return votes
+
+
+@dataclass(frozen=True, eq=False)
+class Labelling:
+    """A fitted method as a function of rows.
+
+    Attributes
+    ----------
+    rule : function, optional
+        (b, d) class codes → (b, K) posterior; None where the sample is the file, whose answer is known.
+    sample : Answer
+        The answer for the rows of the sample.
+    review : Review
+        Which rows need review, among all.
+    fitted : str
+        What it was fitted on, in one sentence.
+    translate : function
+        Votes of the file in the terms of the rule.
+    summary : TrainingSummary, optional
+    model : Fuser, optional
+        What can be saved and applied to other files.
+    """
+
+    rule: Rule | None
+    sample: Answer
+    review: Review
+    fitted: str
+    translate: Callable[[Votes], Votes] = _same
+    summary: TrainingSummary | None = None
+    model: Fuser | None = None
+
+    def answer(self, votes: Votes, start: int, n_taken: int) -> tuple[Answer, int]:
+        """Return the answer for a part.
+
+        Beside it, how many tied rows were sent to review so far.
+
+        Parameters
+        ----------
+        votes : Votes
+        start : int
+            Position of its first row in the file.
+        n_taken : int
+            Tied rows that earlier parts sent to review.
+        """
+        votes = self.translate(votes)
+        known = self.sample.posterior[start : start + votes.n_rows]
+        posterior = known if self.rule is None else self.rule(votes.codes)
+        answer = replace(self.sample, votes=votes, posterior=posterior, support=None)
+        doubtful, n_taken = self.review.doubtful(votes, answer, n_taken)
+        return answer.doubted(doubtful), n_taken
+
+
+@dataclass(frozen=True, eq=False)
+class Review:
+    """The tenth of all rows that votes back least.
+
+    As a limit on their review scores.
+
+    Attributes
+    ----------
+    scale : ReviewScale
+    limit : float
+        Rows below it are doubtful.
+    quota : int
+        Rows at the limit that are doubtful too, the earlier ones first.
+    """
+
+    scale: ReviewScale
+    limit: float
+    quota: int
+
+    @classmethod
+    def of(cls, extract: Extract, sample: Answer) -> Review:
+        """Find the limit among the rows of the sample.
+
+        It is exact if these are all rows.
+        """
+        scale = ReviewScale.of(sample.votes, sample.posterior)
+        scores = scale.scores(sample.votes, sample.posterior)
+        scores = np.sort(scores[np.isfinite(scores)])
+        wanted = review_quota(len(scores))
+        if not wanted:
+            return cls(scale, -np.inf, 0)
+        limit = scores[wanted - 1]
+        tied = wanted - int(np.searchsorted(scores, limit))
+        return cls(scale, float(limit), round(tied * extract.n_rows / extract.sample.n_rows))
+
+    def doubtful(self, votes: Votes, answer: Answer, n_taken: int) -> tuple[Mask, int]:
+        """Return the doubtful rows of a part, (b,).
+
+        Beside them, how many tied rows were taken so far.
+        """
+        scores = self.scale.scores(votes, answer.posterior)
+        chosen: Mask = scores < self.limit
+        tied = np.flatnonzero(scores == self.limit)[: max(self.quota - n_taken, 0)]
+        chosen[tied] = True
+        return chosen, n_taken + len(tied)
+
+
+def fuse_extract(
+    extract: Extract,
+    method: str,
+    settings: dict[str, Any],
+    *,
+    kept: str | os.PathLike[str] | None = None,
+    control: Control = NO_CONTROL,
+) -> Labelling:
+    """Fit a method on an extract.
+
+    Parameters
+    ----------
+    extract : Extract
+    method : str
+        One of `BY_PARTS`; any where the sample is the file.
+    settings : dict
+        Of training; ``random_state`` for the others.
+    kept : path, optional
+        File of a trained model that is taken instead of training it again.
+    control : Control
+
+    Raises
+    ------
+    InputError
+        If the method labels only the rows it is fitted on.
+    """
+    if not extract.whole and method not in BY_PARTS:
+        raise InputError(
+            f"The method {method} labels only the rows it is fitted on, so it cannot label a file in parts. Use one "
+            f"of {', '.join(BY_PARTS)}, or read the file whole with --no-stream."
+        )
+    if method in TRAINED:
+        return _trained(extract, method, settings, kept, control)
+    made = fuse_run(extract.sample, method, settings["random_state"], table=extract.table, control=control)
+    counted = extract.complete and not extract.whole
+    rule = _counted_rule(method, extract.table, control) if counted else None
+    if rule is not None:
+        answer = replace(made.answer, posterior=rule(extract.sample.codes))
+        fitted = f"Fitted on {extract.table_words}."
+        return Labelling(rule, answer, Review.of(extract, answer), fitted, summary=made.summary)
+    if made.rule is None and not extract.whole:
+        raise InputError(
+            f"The method {method} took {extract.sample_words}, and found an answer for these alone. Use --method mv "
+            "or ds, or read the file whole with --no-stream."
+        )
+    fitted = _words(extract, by_patterns=made.model is not None)
+    if method == "mv":
+        fitted = "Nothing was fitted: the majority vote counts the votes of each row."
+    rule = None if extract.whole else made.rule
+    review = Review.of(extract, made.answer)
+    return Labelling(rule, made.answer, review, fitted, summary=made.summary, model=made.model)
+
+
+def _counted_rule(method: str, table: Table, control: Control) -> Rule | None:
+    """Fit a method on patterns with their counts.
+
+    None if it needs the rows.
+    """
+    if method == "onecoin":
+        coins = one_coin.fit(table, control=control)
+        return partial(one_coin.posterior_of, accuracy=coins.accuracy, pi=coins.pi)
+    if method != "ds":
+        return None
+    fitted = dawid_skene.fit(table, control=control)
+    return partial(dawid_skene.posterior_of, psi=fitted.psi, pi=fitted.pi)
+
+
+def _trained(
+    extract: Extract, method: str, settings: dict[str, Any], kept: str | os.PathLike[str] | None, control: Control
+) -> Labelling:
+    if kept is not None and os.path.isfile(kept):
+        from deem_core.estimators.verbs import load  # noqa: PLC0415  # scikit-learn takes a moment
+
+        model = load(kept)
+    else:
+        model = train_extract(extract, method, settings, control=control)
+    made = apply_extract(extract, model)
+    return replace(made, fitted=_words(extract, by_patterns=method == "gds"), summary=model.summary_)
+
+
+def train_extract(extract: Extract, method: str, settings: dict[str, Any], *, control: Control = NO_CONTROL) -> Fuser:
+    """Train a model on an extract.
+
+    Grouped Dawid-Skene on its patterns, others on its sample.
+    """
+    if method != "gds":
+        return train(extract.sample, method, control=control, **settings)
+    from deem_core.estimators.grouped import GroupedDawidSkene  # noqa: PLC0415  # scikit-learn takes a moment
+    from deem_core.estimators.verbs import make_model  # noqa: PLC0415
+
+    make_model(method, **settings)  # refuses settings that it does not have
+    seed = settings.get("random_state", 0)
+    votes = extract.sample.without_truth()
+    grouping = explain(votes, np.random.default_rng(seed), table=extract.table, control=control)
+    if grouping.model is None:
+        raise InputError(grouping.reason)
+    model = GroupedDawidSkene.of_grouping(votes, grouping, random_state=seed)
+    model.n_rows_ = extract.n_rows if extract.complete else votes.n_rows
+    return model
+
+
+def apply_extract(extract: Extract, model: Fuser) -> Labelling:
+    """Return the labelling of a trained model; learners are matched by name."""
+    recoded = model.transform(extract.sample)
+
+    def translate(votes: Votes) -> Votes:
+        return votes if recoded.same_terms else model.transform(votes).votes
+
+    sample = model.fuse(extract.sample if recoded.same_terms else recoded)
+    rule = None if extract.whole else model.fuse_codes
+    review = Review.of(extract, sample)
+    fitted = f"The model was trained on {model.n_rows_:,} rows."
+    return Labelling(rule, sample, review, fitted, translate, model=model)
+
+
+def differences(extract: Extract, model: Fuser) -> Recoded:
+    """Return what a file holds that a model does not know.
+
+    Of all rows.
+    """
+    known = {key_of(label) for label in model.classes_.tolist()}
+    votes = zip(extract.sample.classes.tolist(), extract.facts.class_votes.tolist(), strict=True)
+    unknown = {str(label): n for label, n in votes if n and key_of(label) not in known}
+    return replace(model.transform(extract.sample), unknown=unknown)
+
+
+def _words(extract: Extract, *, by_patterns: bool) -> str:
+    if not by_patterns:
+        return f"Fitted on {extract.sample_words}."
+    if extract.whole or not extract.complete:
+        return f"Fitted on {extract.table_words}."
+    return f"Fitted on {extract.table_words}; groups and fit were looked at on {extract.sample_words}."

@@ -1,0 +1,235 @@
+"""Large file: a wide file whose votes are read part by part.
+
+A first pass counts the cells of every column, and tells learners, classes and truth by the rules for files that are
+read whole; a part is then coded by looking its cells up. Files of other layouts are read whole only.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from deem_core.control import NO_CONTROL, Control
+from deem_core.errors import InputError
+from deem_core.readers import wide
+from deem_core.readers.columns import Request
+from deem_core.readers.digest import Digest, digest
+from deem_core.readers.notes import Notebook, Report, peak_bytes
+from deem_core.readers.parse import delimiter_of
+from deem_core.readers.read import Layout, Plan, Reading, find_layout, note_file
+from deem_core.readers.source import Source
+from deem_core.readers.stream import Stream, open_stream
+from deem_core.readers.truth import TruthCoding, code_truth_column
+from deem_core.typing import Codes
+from deem_core.votes import Votes
+from deem_core.votes.coding import as_label_array
+from deem_core.votes.labels import DEFAULT, LabelColumn, MissingRule, codes_of_spellings, encode
+
+PART_ROWS = 1 << 18
+"""Rows of a part."""
+
+HEAD_ROWS = 20_000
+"""Rows at the beginning that tell the layout."""
+
+
+class WholeOnlyError(InputError):
+    """A file that can be read whole, but not in parts."""
+
+
+@dataclass(frozen=True, eq=False)
+class LargeFile:
+    """A wide file of votes, read in parts as often as one likes.
+
+    Attributes
+    ----------
+    stream : Stream
+    digest : Digest
+        Counts of all cells.
+    report : Report
+        What was understood, changed and left out; without notes on single rows.
+    learners : tuple of str
+    classes : (K,) array
+    truth_only : array
+        Labels that only the truth has.
+    lookups : dict of str to dict
+        Column of a learner or of the truth → spelling → code.
+    truth : str, optional
+        Column of the truth, for evaluation only.
+    """
+
+    stream: Stream
+    digest: Digest
+    report: Report
+    learners: tuple[str, ...]
+    classes: NDArray[Any]
+    truth_only: NDArray[Any]
+    lookups: dict[str, dict[str, int]]
+    truth: str | None
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return self.stream.name
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the file."""
+        return self.digest.n_rows
+
+    def parts(self, rows: int = PART_ROWS, *, skip: int = 0) -> Iterator[Reading]:
+        """Yield the file in parts of ``rows`` rows.
+
+        The first ``skip`` parts are left out.
+
+        Raises
+        ------
+        InputError
+            If the file is not the one that was counted.
+        """
+        done = 0
+        for at, table in enumerate(self.stream.batches(rows)):
+            done += table.num_rows
+            if at >= skip:
+                yield self._reading(table)
+        if done != self.n_rows:
+            raise self._changed()
+
+    def _reading(self, table: pa.Table) -> Reading:
+        codes = np.empty((table.num_rows, len(self.learners)), np.int32)
+        for j, name in enumerate(self.learners):
+            codes[:, j] = self._codes(name, encode(table[name]))
+        votes = Votes(
+            codes=codes,
+            classes=self.classes,
+            learners=self.learners,
+            truth=None if self.truth is None else self._codes(self.truth, encode(table[self.truth])),
+            truth_only=self.truth_only,
+        )
+        stream = self.stream
+        source = Source(stream.name, table, stream.header, stream.encoding, stream.delimiter, stream.compression)
+        return Reading(votes, self.report, source)
+
+    def _codes(self, name: str, column: pa.DictionaryArray) -> Codes:
+        lookup = self.lookups[name]
+        try:
+            known = np.array([lookup[spelling] for spelling in column.dictionary.to_pylist()], np.int32)
+        except KeyError:
+            raise self._changed() from None
+        codes: Codes = known[column.indices.to_numpy(zero_copy_only=False)]
+        return codes
+
+    def _changed(self) -> InputError:
+        return InputError(f"{self.name} was changed while it was read. Begin again when it is complete.")
+
+
+def open_large(
+    path: str | os.PathLike[str],
+    *,
+    layout: Layout = "auto",
+    id: str | None = None,
+    truth: str | None = None,
+    truth_file: Any = None,
+    learners: Sequence[str] | None = None,
+    ignore: Collection[str] = (),
+    missing: MissingRule | Collection[str] = DEFAULT,
+    worker: str | None = None,
+    label: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    classes: Sequence[str] = (),
+    control: Control = NO_CONTROL,
+) -> LargeFile:
+    """Open a file to be read in parts.
+
+    The options are those of `read`.
+
+    Raises
+    ------
+    WholeOnlyError
+        If the file must be read whole: a long or soft one, or one with a truth file.
+    InputError
+        If it cannot be read.
+    """
+    if truth_file is not None:
+        raise WholeOnlyError("A truth file is matched by id, which needs all rows at once: such a file is read whole.")
+    notebook = Notebook()
+    stream = open_stream(
+        path, notebook, delimiter=None if delimiter is None else delimiter_of(delimiter), encoding=encoding
+    )
+    named: dict[str, Any] = {
+        "id": id,
+        "truth": truth,
+        "learners": learners,
+        "ignore": list(ignore),
+        "rule": MissingRule.of(missing),
+        "truth_was_named": truth is not None,
+        "worker": worker,
+        "label": label,
+        "classes": classes,
+    }
+    _refuse_layout(stream, layout, named)
+    counted = digest(stream, control)
+    note_file(counted, notebook)
+    request = Request(source=counted, notebook=notebook, **named)
+    return _large(stream, counted, find_layout(request, "wide"))
+
+
+def _refuse_layout(stream: Stream, layout: Layout, named: dict[str, Any]) -> None:
+    """Refuse a layout other than wide, by the first rows."""
+    table = next(stream.batches(HEAD_ROWS), None)
+    if table is None:
+        raise InputError(f"{stream.name} has a header but no rows below it. Bring a file with at least one row.")
+    source = Source(stream.name, table, stream.header, stream.encoding, stream.delimiter, stream.compression)
+    plan = find_layout(Request(source=source, notebook=Notebook(), **named), layout)
+    if plan.layout != "wide":
+        what = "a row per answer (long)" if plan.layout == "long" else "probabilities (soft)"
+        raise WholeOnlyError(
+            f"{stream.name} holds {what}, which is read whole; in parts only files with a column of labels per learner "
+            "(wide) are read."
+        )
+
+
+def _large(stream: Stream, counted: Digest, plan: Plan) -> LargeFile:
+    request = plan.request
+    chosen, coding = wide.code_learners(request, plan.columns)
+    lookups = {column.name: _lookup(column, codes_of_spellings(column, coding.keys)) for column in chosen}
+    truth = TruthCoding.none()
+    if request.truth is not None:
+        column = counted.label_column(request.truth)
+        truth = code_truth_column(request, column, coding.keys)
+        if truth.of_spelling is not None:
+            lookups[request.truth] = _lookup(column, truth.of_spelling)
+    notebook = request.notebook
+    report = Report(
+        layout="wide",
+        encoding=stream.encoding,
+        delimiter=stream.delimiter,
+        compression=stream.compression,
+        n_rows=counted.n_rows,
+        n_learners=len(chosen),
+        n_classes=len(coding.classes),
+        roles={name: notebook.roles.get(name, "ignored") for name in counted.columns},
+        notes=tuple(notebook.notes),
+        held_bytes=0,
+        peak_bytes=peak_bytes(),
+    )
+    return LargeFile(
+        stream=stream,
+        digest=counted,
+        report=report,
+        learners=tuple(column.name for column in chosen),
+        classes=as_label_array(coding.classes),
+        truth_only=truth.only,
+        lookups=lookups,
+        truth=request.truth if truth.of_spelling is not None else None,
+    )
+
+
+def _lookup(column: LabelColumn, codes: Codes) -> dict[str, int]:
+    return dict(zip(column.spellings, codes.tolist(), strict=True))

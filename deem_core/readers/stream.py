@@ -1,0 +1,256 @@
+"""Stream: a file's cells as text, batch by batch.
+
+The beginning of the file tells header, delimiter and encoding; every batch is checked against it. A stream can be read
+any number of times, and holds one batch at a time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+
+from deem_core.errors import InputError
+from deem_core.readers import decode, parse
+from deem_core.readers.notes import Notebook
+from deem_core.readers.source import as_text, clean_header, first_line, refuse_repeated
+from deem_core.text import clip, count
+
+HEAD_BYTES = 1 << 20
+"""Bytes at the beginning from which header, delimiter and encoding are told."""
+
+_BLOCK = 1 << 22  # bytes of text that Arrow parses at once
+_MOST_LINES = 100  # of a cell; one with more is an open quote
+_PARQUET_ROWS = 1 << 16
+_PARQUET_BUFFER = 1 << 20  # bytes read at once: row groups may be larger than memory
+_CODECS = {"UTF-8": "utf8", "UTF-8 with byte order mark": "utf8", "Windows-1252 (Latin-1)": "cp1252"}
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A file to be read batch by batch.
+
+    Attributes
+    ----------
+    path : Path
+    header : tuple of str
+        The header cells as they were spelled.
+    columns : tuple of str
+        The column names, trimmed; the batches have them.
+    encoding : str
+    delimiter : str, optional
+        None for a Parquet file.
+    compression : "gzip" or None
+    lines_before : int
+        Lines of a text file before its header.
+    """
+
+    path: Path
+    header: tuple[str, ...]
+    columns: tuple[str, ...]
+    encoding: str
+    delimiter: str | None
+    compression: str | None
+    lines_before: int = 0
+
+    @property
+    def name(self) -> str:
+        """The file's name, for messages."""
+        return self.path.name
+
+    def batches(self, rows: int) -> Iterator[pa.Table]:
+        """Yield all rows as text, ``rows`` at a time.
+
+        The last batch may have fewer.
+        """
+        pieces = self._parquet_pieces() if self.delimiter is None else self._text_pieces()
+        return _regular(pieces, rows)
+
+    def _parquet_pieces(self) -> Iterator[pa.Table]:
+        done = 0
+        try:
+            with pq.ParquetFile(self.path, buffer_size=_PARQUET_BUFFER, pre_buffer=False) as file:
+                for batch in file.iter_batches(_PARQUET_ROWS, columns=list(self.header)):
+                    texts = [as_text(pa.chunked_array([column])) for column in batch.columns]
+                    for name, text in zip(self.columns, texts, strict=True):
+                        if text is None:
+                            raise InputError(
+                                f"Column {name!r} of {self.name} holds cells that are no text between rows "
+                                f"{done + 1:,} and {done + batch.num_rows:,}. Mend them, or write the file without it."
+                            )
+                    yield pa.table(texts, names=list(self.columns))
+                    done += batch.num_rows
+        except (pa.ArrowException, OSError) as error:
+            raise _damaged(self.name, error) from None
+
+    def _text_pieces(self) -> Iterator[pa.Table]:
+        spaced = _SpacedLines()
+        try:
+            for batch in self._text_reader(spaced):
+                yield pa.table(batch.columns, names=list(self.columns))
+        except pa.ArrowInvalid as error:
+            raise InputError(self._why_broken(error)) from error
+        except OSError as error:
+            raise InputError(f"{self.name} cannot be read to its end: {first_line(error)}.") from None
+
+    def _text_reader(self, handler: Any, *, threads: bool = True) -> pacsv.CSVStreamingReader:
+        names = [str(position) for position in range(len(self.columns))]
+        stream = pa.input_stream(str(self.path), compression=self.compression)
+        return pacsv.open_csv(
+            stream,
+            read_options=pacsv.ReadOptions(
+                column_names=names,
+                skip_rows=self.lines_before,
+                skip_rows_after_names=1,
+                block_size=_BLOCK,
+                encoding=_CODECS.get(self.encoding, self.encoding.lower()),
+                use_threads=threads,
+            ),
+            parse_options=pacsv.ParseOptions(
+                delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=handler
+            ),
+            convert_options=pacsv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+            ),
+        )
+
+    def _why_broken(self, error: pa.ArrowInvalid) -> str:
+        """Say where a text file breaks.
+
+        Numbers of rows need a second reading.
+        """
+        text = first_line(error)
+        if "UTF8" in text:
+            return (
+                f"{self.name} is not {self.encoding} text to its end ({text}). Say how it is written, such as "
+                "--encoding cp1252, or export it again as CSV (UTF-8)."
+            )
+        if "straddling" in text:
+            return (
+                f"A cell of {self.name} is longer than {_BLOCK >> 20} MB: a quote is probably opened and not closed. "
+                "Close it, or double the quotes that are part of the text."
+            )
+        broken = _BrokenRow()
+        try:
+            for _ in self._text_reader(broken, threads=False):
+                pass
+        except pa.ArrowInvalid:
+            pass
+        if broken.row is None:
+            return f"{self.name} cannot be read as a table ({text}). Export it again as CSV."
+        if broken.row.text.count("\n") > _MOST_LINES:
+            return (
+                f"A quoted cell that begins on line {broken.row.number or 0:,} of {self.name} is never closed. "
+                'Add the missing ", or double the quotes that are part of the text.'
+            )
+        where = "A row" if broken.row.number is None else f"Line {broken.row.number:,}"
+        return (
+            f"{where} of {self.name} has {count(broken.row.actual_columns, 'cell')} but the header has "
+            f"{broken.row.expected_columns:,} ({clip(broken.row.text, 40)!r}). Mend it, or quote the cells that hold "
+            "the delimiter."
+        )
+
+
+class _SpacedLines:
+    """Skips lines of spaces."""
+
+    def __call__(self, row: pacsv.InvalidRow) -> str:
+        return "skip" if not row.text.strip() else "error"
+
+
+class _BrokenRow:
+    """Keeps the first row of another width."""
+
+    row: pacsv.InvalidRow | None = None
+
+    def __call__(self, row: pacsv.InvalidRow) -> str:
+        if not row.text.strip():
+            return "skip"
+        self.row = row
+        return "error"
+
+
+def open_stream(
+    path: str | os.PathLike[str],
+    notebook: Notebook | None = None,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+) -> Stream:
+    """Open a file and check its header; see `deem_core.readers.source.open_source`."""
+    notebook = Notebook() if notebook is None else notebook
+    head = _read_head(Path(path))
+    if head.is_parquet:
+        return _open_parquet(Path(path), notebook)
+    text = decode.decode(head, encoding)
+    top = parse.find_top(head.name, text.data, delimiter)
+    names = clean_header(head.name, top.header, [], notebook)
+    if text.doubt:
+        notebook.add("warning", text.doubt)
+    return Stream(
+        Path(path), top.header, tuple(names), text.encoding, top.delimiter, head.compression, top.body.lines_before
+    )
+
+
+def _read_head(path: Path) -> decode.Raw:
+    """Return the beginning of a file, unpacked and cut after a line."""
+    try:
+        with path.open("rb") as file:
+            packed = file.read(2) == b"\x1f\x8b"
+        with pa.input_stream(str(path), compression="gzip" if packed else None) as stream:
+            head = stream.read(HEAD_BYTES)
+    except FileNotFoundError:
+        raise InputError(f"There is no file {str(path)!r}. Check the path.") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{str(path)!r} cannot be read: {first_line(error)}.") from None
+    if not head:
+        raise InputError(f"{path.name} is empty: it has no bytes at all. Bring a CSV or Parquet file with a header.")
+    if len(head) == HEAD_BYTES and b"\0" not in head and b"\n" in head:  # two-byte encodings are cut by the byte
+        head = head[: head.rindex(b"\n") + 1]
+    return decode.Raw(path.name, head, "gzip" if packed else None)
+
+
+def _open_parquet(path: Path, notebook: Notebook) -> Stream:
+    try:
+        with pq.ParquetFile(path) as file:
+            schema = file.schema_arrow
+    except (pa.ArrowException, OSError) as error:
+        raise _damaged(path.name, error) from None
+    refuse_repeated(path.name, [name.strip() for name in schema.names])
+    if len(schema.names) > parse.MAX_COLUMNS:
+        raise InputError(f"{path.name} has {len(schema.names):,} columns; at most {parse.MAX_COLUMNS:,} can be read.")
+    header = []
+    for field in schema:
+        if as_text(pa.chunked_array([], field.type)) is None:
+            notebook.leave_out(field.name, f"its cells ({field.type}) are not labels.")
+        else:
+            header.append(field.name)
+    if not header:
+        raise InputError(f"{path.name} has no column that can be read as labels. Write one column per learner.")
+    names = clean_header(path.name, tuple(header), [], notebook)
+    return Stream(path, tuple(header), tuple(names), "parquet", None, None)
+
+
+def _damaged(name: str, error: Exception) -> InputError:
+    return InputError(f"{name} is a damaged Parquet file. Write it again. ({first_line(error)})")
+
+
+def _regular(pieces: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
+    """Yield the same rows in batches of one size."""
+    held: list[pa.Table] = []
+    waiting = 0
+    for piece in pieces:
+        held.append(piece)
+        waiting += piece.num_rows
+        while waiting >= rows:
+            table = pa.concat_tables(held)
+            yield table.slice(0, rows)
+            held, waiting = [table.slice(rows)], waiting - rows
+    if waiting:
+        yield pa.concat_tables(held)

@@ -1,0 +1,67 @@
+"""The extract of a large file stands for all its rows."""
+
+import numpy as np
+import pytest
+
+from deem_core import describe, simulate
+from deem_core.files import tables
+from deem_core.large.extract import Patterns, make_extract
+from deem_core.readers.large import open_large
+from deem_core.votes import Votes
+from deem_core.votes.arrays import distinct_rows
+from deem_core.votes.describe import FactsTally
+
+
+def test_patterns_gathered_in_parts_are_the_distinct_rows(monkeypatch):
+    monkeypatch.setattr("deem_core.large.extract._LEAST_MERGED", 10)
+    codes = simulate("tree", 2_000, 0, 6, 3, missing=0.3).votes.codes
+    patterns = Patterns(6, 3)
+    for start in range(0, 2_000, 170):
+        patterns.add(codes[start : start + 170])
+    found, whole = patterns.table(), distinct_rows(codes[(codes >= 0).any(axis=1)])
+    assert np.array_equal(found.codes, whole.codes)
+    assert np.array_equal(found.counts, whole.counts)
+
+
+def test_too_many_patterns_are_given_up():
+    codes = simulate("condind", 500, 0, 8, 5).votes.codes
+    patterns = Patterns(8, 5, most_cells=800)
+    patterns.add(codes)
+    assert patterns.table() is None
+
+
+def test_many_classes_keep_their_codes():
+    codes = np.array([[0, 4_000], [299, -1], [0, 4_000]], np.int32)
+    patterns = Patterns(2, 4_001)
+    patterns.add(codes)
+    assert patterns.table().codes.tolist() == [[0, 4_000], [299, -1]]
+
+
+def test_facts_in_parts_are_those_of_all_rows():
+    votes = simulate("crowd", 600, 0, missing=0.4).votes
+    twin = Votes(np.repeat(votes.codes[:, :1], 2, axis=1), votes.classes, ("a", "b"))
+    for table in (votes, twin):
+        tally = FactsTally(table.learners, table.n_classes)
+        for start in range(0, 600, 70):
+            tally.add(table.select_rows(slice(start, start + 70)))
+        found, whole = tally.facts().to_dict(), describe(table).to_dict()
+        if votes is table:
+            assert found.pop("majority_accuracy") == pytest.approx(whole.pop("majority_accuracy"))  # thirds add up
+        assert str(found) == str(whole)
+    assert tally.facts().identical_learners == (("a", "b"),)
+
+
+def test_the_sample_is_evenly_drawn_and_says_so(tmp_path):
+    votes = simulate("tree", 3_000, 0, 6, 3).votes
+    path = tmp_path / "votes.csv"
+    tables.write(tables.wide_table(votes), path)
+    large = open_large(path)
+    some, whole = make_extract(large, 301), make_extract(large)
+    rows = np.arange(301) * 2_999 // 300
+    assert np.array_equal(some.sample.codes, votes.codes[rows])
+    assert np.array_equal(some.sample.truth, votes.truth[rows])
+    assert some.sample_words == "301 of 3,000 rows, evenly drawn"
+    assert some.complete
+    assert some.table.n_rows == 3_000
+    assert whole.whole
+    assert whole.sample_words == "all 3,000 rows"

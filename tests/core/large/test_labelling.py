@@ -1,0 +1,82 @@
+"""What is fitted on an extract labels all rows as the whole file would be."""
+
+import numpy as np
+import pytest
+
+from deem_core import fuse, simulate
+from deem_core.errors import InputError
+from deem_core.files import tables
+from deem_core.large.extract import make_extract
+from deem_core.large.labelling import BY_PARTS, fuse_extract
+from deem_core.methods.registry import METHODS, TRAINED, aggregate
+from deem_core.readers.large import open_large
+
+SEED = {"random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    path = tmp_path_factory.mktemp("large") / "votes.csv"
+    tables.write(tables.wide_table(simulate("tree", 4_000, 0, 6, 3, missing=0.1).votes), path)
+    return open_large(path)
+
+
+@pytest.fixture(scope="module")
+def sampled(large):
+    return make_extract(large, 1_500)
+
+
+def labelled(made, votes):
+    return made.answer(votes, 0, 0)[0]
+
+
+@pytest.mark.parametrize("method", [name for name in BY_PARTS if name not in (*TRAINED, "auto", "rules", "safe")])
+def test_the_rule_of_a_method_gives_its_own_posterior(method):
+    votes = simulate("crowd", 500, 0, missing=0.3).votes
+    made = aggregate(method, votes, np.random.default_rng(0))
+    assert np.array_equal(made.rule(votes.codes), made.posterior)
+
+
+@pytest.mark.parametrize("name", ["rules", "crowd", "condind", "tree"])
+def test_the_rule_of_auto_gives_its_own_posterior(name):
+    votes = simulate(name, 1_000, 0).votes
+    made = aggregate("auto", votes, np.random.default_rng(0))
+    if made.rule is not None:  # a vote in which EBCC takes part has none
+        np.testing.assert_allclose(made.rule(votes.codes), made.posterior, atol=1e-12)
+    else:
+        assert name == "crowd"
+
+
+@pytest.mark.parametrize("method", ["ds", "onecoin"])
+def test_exact_methods_are_fitted_on_the_patterns_of_all_rows(large, sampled, method):
+    made = fuse_extract(sampled, method, SEED)
+    votes = next(large.parts()).votes
+    np.testing.assert_allclose(labelled(made, votes).posterior, fuse(votes, method).posterior, atol=1e-9)
+    assert made.fitted.startswith("Fitted on all 4,000 rows, which hold ")
+
+
+def test_the_grouped_model_is_fitted_on_the_patterns_of_all_rows(large, sampled):
+    made = fuse_extract(sampled, "gds", SEED)
+    votes = next(large.parts()).votes
+    whole = fuse(votes, "gds", random_state=0)
+    np.testing.assert_allclose(labelled(made, votes).posterior, whole.posterior, atol=1e-6)
+    assert made.model.n_rows_ == 4_000
+    assert "groups and fit were looked at on 1,500 of 4,000 rows, evenly drawn" in made.fitted
+
+
+def test_about_a_tenth_needs_review(large, sampled):
+    made = fuse_extract(sampled, "ds", SEED)
+    answer = labelled(made, next(large.parts()).votes)
+    assert 0.08 < answer.doubtful.mean() < 0.12
+
+
+def test_a_method_of_its_own_rows_is_refused_for_a_sample_only(large, sampled):
+    with pytest.raises(InputError, match="The method la2 labels only the rows it is fitted on"):
+        fuse_extract(sampled, "la2", SEED)
+    votes = next(large.parts()).votes
+    made = fuse_extract(make_extract(large), "la2", SEED)
+    assert np.array_equal(labelled(made, votes).posterior, fuse(votes, "la2", random_state=0).posterior)
+
+
+def test_methods_in_parts_are_methods():
+    assert set(BY_PARTS) <= set(METHODS)

@@ -1,0 +1,201 @@
+"""Commands in parts write what they write whole, and go on after a kill."""
+
+import gzip
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+from deem_core import cli, simulate
+from deem_core.files import tables
+from deem_core.large import parts
+
+TRAINING = ["--updates", "6", "--restarts", "2", "--batch", "64"]
+
+
+@pytest.fixture(autouse=True)
+def _small_parts(monkeypatch):
+    monkeypatch.setattr(parts, "PART_ROWS", 90)
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "votes.csv"
+    votes = simulate("ampdata", 400, 3, missing=0.1, labels=["cat", "=dog", "-1+1", "fish, dead", "ox"]).votes
+    tables.write(tables.wide_table(votes), path)
+    return path
+
+
+def run(*words):
+    return cli.main([str(word) for word in words])
+
+
+def both(file, name, *words):
+    """Run a command whole and in parts; return both outputs."""
+    outputs = file.with_name(f"whole.{name}"), file.with_name(f"parts.{name}")
+    for output, how in zip(outputs, ("--no-stream", "--stream"), strict=True):
+        assert run(*words, "-o", output, how) == 0
+        assert not output.with_name(output.name + ".parts").exists()
+    return outputs
+
+
+@pytest.mark.parametrize("method", ["auto", "mv", "ds", "ebcc"])
+def test_the_fused_file_is_the_same_byte_by_byte(file, method):
+    whole, made = both(file, "csv", "fuse", file, "--method", method)
+    assert made.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.parametrize("words", [["--unsafe"], ["--review-below", "0.8", "--blank"]])
+def test_options_of_the_export_are_the_same(file, words):
+    whole, made = both(file, "tsv", "fuse", file, *words)
+    assert made.read_bytes() == whole.read_bytes()
+
+
+def test_packed_and_parquet_files_hold_the_same(file):
+    whole, made = both(file, "csv.gz", "fuse", file)
+    assert gzip.decompress(made.read_bytes()) == gzip.decompress(whole.read_bytes())
+    whole, made = both(file, "parquet", "fuse", file)
+    assert pq.read_table(made).equals(pq.read_table(whole))
+
+
+def test_a_model_trained_and_applied_in_parts_is_the_same(file, tmp_path):
+    models = tmp_path / "whole.safetensors", tmp_path / "parts.safetensors"
+    for model, how in zip(models, ("--no-stream", "--stream"), strict=True):
+        assert run("train", file, "-o", model, how, *TRAINING) == 0
+    new = tmp_path / "new.csv"
+    new.write_text("id,learner_2,learner_1,stranger\n" + "1,cat,ox,cat\n2,,,\n3,whale,cat,ox\n" * 70)
+    learners = simulate("ampdata", 10, 3).votes.learners
+    new.write_text(new.read_text().replace("learner_2", learners[1]).replace("learner_1", learners[0]))
+    for rows in (file, new):
+        whole, made = both(file, "csv", "apply", models[0], rows)
+        assert made.read_bytes() == whole.read_bytes()
+    assert run("apply", models[1], file, "-o", made, "--stream") == 0
+    assert run("apply", models[0], file, "-o", whole) == 0
+    assert made.read_bytes() == whole.read_bytes()
+
+
+def test_describe_says_the_same(file, tmp_path, capsys):
+    found = []
+    for how in ("--no-stream", "--stream"):
+        assert run("describe", file, how, "--json", tmp_path / "facts.json") == 0
+        found.append(json.loads((tmp_path / "facts.json").read_text()))
+    whole, made = found
+    for name in ("notes", "details", "held_bytes", "peak_bytes"):
+        del whole[name], made[name]
+    assert made == whole
+    assert "Read in parts; panel and rules are looked at on all 400 rows." in capsys.readouterr().out
+
+
+def test_a_sample_is_stated(file, tmp_path, capsys):
+    output, result = tmp_path / "fused.csv", tmp_path / "result.json"
+    assert run("fuse", file, "-o", output, "--stream", "--sample", 200, "--json", result, "--method", "ds") == 0
+    said = capsys.readouterr().out
+    assert "Labelled in 5 parts. Fitted on all 400 rows, which hold " in said
+    assert "rest on 200 of 400 rows, evenly drawn." in said
+    told = json.loads(result.read_text())
+    assert told["n_rows"] == told["parts"]["rows"] == 400
+    assert told["parts"]["n_parts"] == 5
+    assert told["parts"]["sample_rows"] == 200
+
+
+def broken_after(monkeypatch, n):
+    """Let writing fail as if the process were killed after n parts."""
+    add = parts.Parts.add
+
+    def add_some(self, *args, **options):
+        if len(self.done) == n:
+            raise KeyboardInterrupt
+        add(self, *args, **options)
+
+    monkeypatch.setattr(parts.Parts, "add", add_some)
+    return lambda: monkeypatch.setattr(parts.Parts, "add", add)
+
+
+def test_a_killed_run_goes_on_after_its_last_part(file, tmp_path, monkeypatch, capsys):
+    whole, output = tmp_path / "whole.csv", tmp_path / "fused.csv"
+    command = ["fuse", file, "--stream", "--method", "ds"]
+    assert run(*command, "-o", whole) == 0
+    mend = broken_after(monkeypatch, 3)
+    assert run(*command, "-o", output) == 130
+    assert not output.exists()
+    folder = tmp_path / "fused.csv.parts"
+    first = folder / "000000"
+    before = first.stat().st_mtime_ns
+    (folder / ".cafe.part").write_bytes(b"half a part")  # what a kill while writing leaves
+    mend()
+    kept = []
+    join = parts.Parts.join
+    monkeypatch.setattr(parts.Parts, "join", lambda self: (kept.append(first.stat().st_mtime_ns), join(self))[1])
+    assert run(*command, "-o", output) == 0
+    assert kept == [before]
+    assert output.read_bytes() == whole.read_bytes()
+    assert "Labelled in 5 parts, 3 of them by an earlier run." in capsys.readouterr().out
+    assert not folder.exists()
+
+
+def test_equal_rows_that_need_review_are_counted_over_a_kill(tmp_path, monkeypatch):
+    path, whole, output = tmp_path / "votes.csv", tmp_path / "whole.csv", tmp_path / "fused.csv"
+    rows = [
+        "x,x,x",
+        "y,y,y",
+        "x,x,y",
+        "y,y,y",
+        "x,x,x",
+    ] * 80  # a fifth of the rows are alike, and half of them doubtful
+    path.write_text("\n".join(["a,b,c", *rows, ""]))
+    assert run("fuse", path, "-o", whole, "--method", "mv", "--no-stream") == 0
+    mend = broken_after(monkeypatch, 2)
+    assert run("fuse", path, "-o", output, "--method", "mv", "--stream") == 130
+    mend()
+    assert run("fuse", path, "-o", output, "--method", "mv", "--stream") == 0
+    assert output.read_bytes() == whole.read_bytes()
+
+
+def test_a_killed_run_labels_on_by_the_model_it_had_trained(file, tmp_path, monkeypatch):
+    output = tmp_path / "fused.csv"
+    command = ["fuse", file, "--stream", "--method", "deem", "-o", output, *TRAINING]
+    mend = broken_after(monkeypatch, 2)
+    assert run(*command) == 130
+    mend()
+    monkeypatch.setattr("deem_core.large.labelling.train_extract", None)  # nothing is trained again
+    assert run(*command) == 0
+    assert len(output.read_text().splitlines()) == 401
+
+
+@pytest.mark.parametrize(
+    ("change", "what"), [("method", "method"), ("file", "file"), ("option", "export"), ("journal", "no journal")]
+)
+def test_parts_of_another_command_are_not_continued(file, monkeypatch, capsys, change, what):
+    tmp_path = file.parent
+    output = tmp_path / "fused.csv"
+    mend = broken_after(monkeypatch, 2)
+    assert run("fuse", file, "--stream", "-o", output, "--method", "ds") == 130
+    mend()
+    words = ["--method", "mv" if change == "method" else "ds"]
+    if change == "file":
+        file.write_bytes(file.read_bytes() + b"401,cat,cat,cat,cat,cat,cat,cat\n")
+    if change == "option":
+        words.append("--unsafe")
+    if change == "journal":
+        (tmp_path / "fused.csv.parts" / "journal.json").write_text("{")
+    capsys.readouterr()
+    assert run("fuse", file, "--stream", "-o", output, *words) == 2
+    said = capsys.readouterr().err
+    assert what in said
+    assert "Remove that folder to begin anew" in said
+    assert not output.exists()
+
+
+def test_a_long_file_is_refused_in_parts_and_read_whole_by_itself(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "long.csv"
+    tables.write(tables.long_table(simulate("crowd", 60, 0).votes), path)
+    assert run("describe", path, "--stream") == 2
+    assert "(long), which is read whole" in capsys.readouterr().err
+    monkeypatch.setattr("deem_core.large.memory.MOST_BYTES", 10)
+    assert run("describe", path) == 0
+    assert "(long), which is read whole" in capsys.readouterr().out
+
+
+def test_a_sample_of_nothing_is_refused(file, capsys):
+    assert run("describe", file, "--stream", "--sample", 0) == 2
+    assert "--sample is 0" in capsys.readouterr().err
