@@ -7,9 +7,10 @@ import os
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
+from threading import Thread
 from typing import TYPE_CHECKING
 
-from deem_core.control import NO_CONTROL, Control
+from deem_core.control import NO_CONTROL, Control, Stopped
 from deem_core.errors import InputError
 from deem_core.model.config import GIVEN, Settings, Shape
 from deem_core.model.devices import cores
@@ -35,6 +36,7 @@ DENSE_UNITS = 500
 """Units of a dense layer (softmax) from which on torch's products are quicker."""
 
 _ALL = 2**64 - 1
+_PATIENCE = 0.2  # seconds between two questions whether to stop
 
 BARE_CLASSES = 300
 """Classes from which on, without layers, torch's products are quicker."""
@@ -106,15 +108,39 @@ def prepare(settings: Settings, control: Control = NO_CONTROL) -> Settings:
         if type(control) is Control:  # nobody listens
             logging.getLogger(__name__).warning("%s", STEP)
     try:
-        from deem_core.model.kernel.engine import warm_up  # noqa: PLC0415
-
-        warm_up()
+        _compile(control)
+    except Stopped:
+        raise
     except Exception as error:  # whatever a compiler may have against this machine
         reason = f"the training kernel could not be compiled here ({type(error).__name__})"
         if settings.reasons["backend"] == GIVEN:
             raise InputError(f"{reason.capitalize()}: choose the backend torch.") from error
         return Settings(replace(settings.config, backend="torch"), {**settings.reasons, "backend": reason})
     return settings
+
+
+def _compile(control: Control) -> None:
+    """Load or compile the kernel in a thread.
+
+    A wish to stop is heard meanwhile.
+    """
+    failures: list[Exception] = []
+
+    def work() -> None:
+        try:
+            from deem_core.model.kernel.engine import warm_up  # noqa: PLC0415
+
+            warm_up()
+        except Exception as error:  # handed on
+            failures.append(error)
+
+    thread = Thread(target=work, name="compiler", daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(_PATIENCE)
+        control.check()
+    if failures:
+        raise failures[0]
 
 
 @cache

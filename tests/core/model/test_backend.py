@@ -1,11 +1,14 @@
 """Which backend trains, and the kernel's training beside torch's."""
 
+import time
+from threading import Event
+
 import numpy as np
 import pytest
 import torch
 
 from deem_core import DEEM, simulation
-from deem_core.control import Control, Saved
+from deem_core.control import Control, Saved, Stopped, StopWhen
 from deem_core.errors import InputError
 from deem_core.model import backend as backends
 from deem_core.model.backend import STEP, prepare, with_backend
@@ -111,6 +114,16 @@ def test_where_the_kernel_cannot_be_compiled_torch_trains_unless_it_was_asked_fo
     assert "OSError" in settings.reasons["backend"]
     with pytest.raises(InputError, match="choose the backend torch"):
         prepare(with_backend(resolve(TrainConfig(backend="numba"), LARGE), LARGE, "cpu"))
+
+
+def test_a_wish_to_stop_is_heard_while_the_kernel_is_compiled(monkeypatch):
+    over = Event()
+    monkeypatch.setattr("deem_core.model.kernel.engine.warm_up", lambda: over.wait(20))
+    begun = time.perf_counter()
+    with pytest.raises(Stopped):
+        prepare(with_backend(resolve(TrainConfig(), LARGE), LARGE, "cpu"), StopWhen(lambda: True))
+    over.set()
+    assert time.perf_counter() - begun < 10
 
 
 # ---------------------------------------------------------------------- training
