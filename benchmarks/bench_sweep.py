@@ -67,8 +67,6 @@ def many_rates(votes: Votes) -> None:
     config = replace(resolve(TrainConfig(**plain), Shape.of(votes)).config, backend="numba")  # type: ignore[arg-type]
     torch.set_num_threads(1)
     trainer = Trainer(votes.codes, votes.n_classes, config, [0], device=torch.device("cpu"))
-    assert trainer.engine is not None  # noqa: S101  # the backend is numba
-    trainer.engine.crew = None
     trainer.step()
     begun = time.perf_counter()
     for _ in trainer:

@@ -143,23 +143,30 @@ def _compile(control: Control) -> None:
         raise failures[0]
 
 
-@cache
-def crew() -> Executor | None:
+def crew(trainings: int) -> Executor | None:
     """Return threads that share the rows of a batch.
 
-    None on a single core.
-
-    How many there are changes no result.
+    None where trainings at once, a thread each, keep all cores busy: sharing out rows costs more than it gives then.
+    How many threads there are changes no result.
     """
-    threads = min(cores(), int(os.environ.get("DEEM_THREADS") or cores()))
-    return ThreadPoolExecutor(threads, "kernel") if threads > 1 else None
+    wished = os.environ.get("DEEM_THREADS", "")
+    threads = min(cores(), int(wished)) if wished.isdecimal() else cores()
+    return _crew(threads) if trainings < threads else None
 
 
-def make_engine(model: Model) -> Engine:
-    """Return models in the kernel's memory; numba is loaded only here."""
+@cache
+def _crew(threads: int) -> Executor:
+    return ThreadPoolExecutor(threads, "kernel")
+
+
+def make_engine(model: Model, crew: Executor | None) -> Engine:
+    """Return models in the kernel's memory.
+
+    numba is loaded only here.
+    """
     from deem_core.model.kernel.engine import Engine  # noqa: PLC0415
 
-    return Engine(model, crew())
+    return Engine(model, crew)
 
 
 def number_key(*numbers: int) -> int:

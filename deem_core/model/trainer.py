@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,6 +91,8 @@ class Trainer:
     device : torch.device
     tree : GroupedModel, optional
         Where training starts; by default the majority vote.
+    crew : Executor, optional
+        Threads that the kernel shares rows out to.
     """
 
     def __init__(
@@ -102,6 +105,7 @@ class Trainer:
         device: torch.device,
         learning_rates: Sequence[float] | None = None,
         tree: GroupedModel | None = None,
+        crew: Executor | None = None,
     ) -> None:
         self.engine: Engine | None = None
         self.config, self.seeds, self.device = config, list(seeds), device
@@ -116,7 +120,7 @@ class Trainer:
         else:
             model = initialise_from_groups(tree, n_layers, generators, activation=config.activation)
         if config.backend == "numba":
-            self.engine = make_engine(model)
+            self.engine = make_engine(model, crew)
             self.model = model = self.engine.model
         else:
             self.model = model.with_parameters([tensor.requires_grad_() for tensor in model.parameters()])

@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from deem_core.control import Control, Saved
-from deem_core.model.backend import prepare, with_backend
+from deem_core.model.backend import crew, prepare, with_backend
 from deem_core.model.config import Settings, Shape, TrainConfig
 from deem_core.model.devices import pick_device, release
 from deem_core.model.energy import Model, stack
@@ -157,10 +157,13 @@ def fit_restarts(
     control = control or Control()
     settings = with_backend(start.settings(config, reduced), Shape.of(reduced), device.type)
     settings, size = _resumable(f"{name}-stacks", prepare(settings, control), asked, device, control)
+    threads = crew(-(-asked // size))
 
     def train(first: int) -> _Trained:
         own = seeds[first : min(first + size, (first // asked + 1) * asked)]
-        trainer = Trainer(reduced.codes, reduced.n_classes, settings.config, own, device=device, tree=start.tree)
+        trainer = Trainer(
+            reduced.codes, reduced.n_classes, settings.config, own, device=device, tree=start.tree, crew=threads
+        )
         return _Stack(trainer, first, f"{name}-{first}", control).train(report)
 
     stacks: list[_Trained] = []

@@ -23,7 +23,7 @@ from deem_core.methods.soft_deem.inference import answers
 from deem_core.methods.soft_deem.proposal import POSITIVE_DRAWS, draw_positives, seeded_generator
 from deem_core.methods.soft_deem.weighing import SoftRows, learner_weights
 from deem_core.model.activations import few_operations
-from deem_core.model.backend import number_key, prepare, with_backend
+from deem_core.model.backend import crew, number_key, prepare, with_backend
 from deem_core.model.config import Settings, Shape, TrainConfig, resolve
 from deem_core.model.devices import pick_device
 from deem_core.model.energy import Model
@@ -130,7 +130,7 @@ class EvidenceTrainer(Trainer):
     rows : SoftRows
     codes : (m, d) int array
         Their most probable votes, -1 for no vote: who voted, and on what class shares are watched.
-    config, seeds, device
+    config, seeds, device, crew
         See `Trainer`.
     """
 
@@ -142,8 +142,9 @@ class EvidenceTrainer(Trainer):
         seeds: Sequence[int],
         *,
         device: torch.device,
+        crew: Executor | None = None,
     ) -> None:
-        super().__init__(codes, rows.soft.shape[2], config, seeds, device=device)
+        super().__init__(codes, rows.soft.shape[2], config, seeds, device=device, crew=crew)
         self.rows = rows
 
     def _demand(self, codes: Integers, n_classes: int) -> Demand:
@@ -185,9 +186,11 @@ class _Work:
         codes = self.votes.codes[rows.where]
         seeds = np.random.SeedSequence(self.seed).generate_state(config.restarts).astype(np.int64).tolist()
         size = stack_size(len(seeds), self.device, config.backend)
+        threads = crew(-(-len(seeds) // size))
 
         def train(first: int) -> EvidenceTrainer:
-            trainer = EvidenceTrainer(rows, codes, config, seeds[first : first + size], device=self.device)
+            own = seeds[first : first + size]
+            trainer = EvidenceTrainer(rows, codes, config, own, device=self.device, crew=threads)
             for _ in trainer.run(self.control.check):
                 pass
             return trainer

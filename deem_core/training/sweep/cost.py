@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from deem_core.model.backend import crew
 from deem_core.model.devices import cores
 from deem_core.training.restarts import training_pool
 from deem_core.training.sweep.candidates import Candidate
@@ -71,7 +72,7 @@ def calibrate(
 
     def time_one(members: Sequence[int]) -> tuple[float, float]:
         stack = Stack(members, candidates, np.array([0, 1 << 40]))
-        stack.begin(few, codes, measure.seed)
+        stack.begin(few, codes, measure.seed, crew(len(stacks)))
         begun = time.perf_counter()
         stack.advance(measure, lambda: False)
         look = (time.perf_counter() - begun) / len(members)

@@ -22,7 +22,7 @@ from deem_core.votes.arrays import spread_rows
 if TYPE_CHECKING:
     from deem_core.model.kernel.engine import Engine
 
-MEASURED_ROWS = (2_000, 10_000)
+MEASURED_ROWS = (1_000, 10_000)
 """At least (if there are so many) and at most this many rows are measured."""
 
 ROWS_PER_CLASS = 100

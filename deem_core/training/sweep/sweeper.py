@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 
 from deem_core.control import Control
 from deem_core.errors import InputError
-from deem_core.model.backend import prepare, with_backend
+from deem_core.model.backend import crew, prepare, with_backend
 from deem_core.model.config import Settings, Shape, TrainConfig
 from deem_core.model.devices import cores, pick_device
 from deem_core.model.records import Record
@@ -301,7 +301,7 @@ class Workers:
         sweeper, looks, at = self.sweeper, None, stack.next
         try:
             if stack.trainer is None and not sweeper.stopped():
-                stack.begin(sweeper.votes, self.codes, sweeper.seed)
+                stack.begin(sweeper.votes, self.codes, sweeper.seed, crew(len(self.stacks)))
             if stack.trainer is not None:
                 looks = stack.advance(sweeper.measure, sweeper.stopped)
             last = looks is None or stack.done

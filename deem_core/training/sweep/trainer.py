@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 
 import numpy as np
@@ -66,10 +67,10 @@ class Stack:
         self.trainer: SweepTrainer | None = None
         self.failures: dict[int, str] = {}
 
-    def begin(self, votes: Votes, codes: torch.Tensor, seed: int) -> None:
+    def begin(self, votes: Votes, codes: torch.Tensor, seed: int, crew: Executor | None = None) -> None:
         """Initialise all members with one seed: the same weights, the same batches.
 
-        ``codes`` are those of ``votes`` on the device, of which all stacks share one copy.
+        ``codes`` are those of ``votes`` on the device, of which all stacks share one copy; ``crew`` shares out rows.
         """
         self.trainer = SweepTrainer(
             votes.codes,
@@ -78,6 +79,7 @@ class Stack:
             [seed] * len(self.members),
             device=codes.device,
             learning_rates=self.rates,
+            crew=crew,
         )
         self.trainer.codes = codes
 

@@ -203,3 +203,14 @@ def test_a_run_that_torch_began_goes_on_by_torch():
     fresh = Memory()
     model.fit(data, control=fresh)
     assert fresh.kept["training-0-stacks"].notes == {"stack_size": 1, "backend": "numba"}
+
+
+def test_rows_are_shared_out_only_where_trainings_leave_cores_idle(monkeypatch):
+    monkeypatch.setattr(backends, "cores", lambda: 4)
+    monkeypatch.delenv("DEEM_THREADS", raising=False)
+    assert backends.crew(4) is None
+    assert backends.crew(3) is not None
+    monkeypatch.setenv("DEEM_THREADS", "1")
+    assert backends.crew(1) is None
+    monkeypatch.setenv("DEEM_THREADS", "many")
+    assert backends.crew(1) is not None
