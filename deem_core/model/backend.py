@@ -112,7 +112,7 @@ def prepare(settings: Settings, control: Control = NO_CONTROL) -> Settings:
     except Exception as error:  # whatever a compiler may have against this machine
         reason = f"the training kernel could not be compiled here ({type(error).__name__})"
         if settings.reasons["backend"] == GIVEN:
-            raise InputError(f"{reason.capitalize()}: choose the backend torch.") from error
+            raise InputError(f"{reason[0].upper()}{reason[1:]}: choose the backend torch.") from error
         return Settings(replace(settings.config, backend="torch"), {**settings.reasons, "backend": reason})
     return settings
 
@@ -125,7 +125,10 @@ def crew() -> Executor | None:
 
     How many there are changes no result.
     """
-    threads = min(cores(), int(os.environ.get("DEEM_THREADS") or cores()))
+    wished = os.environ.get("DEEM_THREADS", "").strip()
+    if wished and not wished.isdecimal():
+        raise InputError(f"DEEM_THREADS is {wished[:40]!r}; it must be a whole number, such as 2.")
+    threads = min(cores(), int(wished or cores()))
     return ThreadPoolExecutor(threads, "kernel") if threads > 1 else None
 
 
