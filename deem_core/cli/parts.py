@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deem_core import __version__
+from deem_core.answers.alarms import silence
 from deem_core.cli import outcome
 from deem_core.cli.options import reading_options, refuse_settings, training_settings
 from deem_core.cli.terminal import Bar
@@ -19,8 +20,10 @@ from deem_core.errors import InputError
 from deem_core.files.plain import to_plain
 from deem_core.large import Extract, Labelling, Parts, Totals, fuse_extract, make_extract, needs_parts, write_in_parts
 from deem_core.large.labelling import apply_extract, differences, train_extract
+from deem_core.large.parts import folder_of
 from deem_core.methods.registry import TRAINED
 from deem_core.readers.large import LargeFile, WholeOnlyError, open_large
+from deem_core.readers.parse import delimiter_of
 from deem_core.text import count, percent
 
 if TYPE_CHECKING:  # scikit-learn takes a moment
@@ -56,9 +59,16 @@ def in_parts(options: argparse.Namespace, classes: Sequence[str] = ()) -> Found 
 
 
 def _wanted(options: argparse.Namespace) -> bool:
+    """Tell whether to read in parts.
+
+    What was begun in parts goes on so, however much memory is free by now.
+    """
     if options.stream is not None:
         return bool(options.stream)
-    return needs_parts(options.file, encoding=options.encoding)
+    output = getattr(options, "output", None)
+    begun = output is not None and folder_of(output).exists()
+    delimiter = None if options.delimiter is None else delimiter_of(options.delimiter)
+    return begun or needs_parts(options.file, delimiter=delimiter, encoding=options.encoding)
 
 
 def fuse(options: argparse.Namespace) -> bool:
@@ -163,6 +173,8 @@ def _tell(
     told = [f"{labelled}. {made.fitted}"]
     if not found.extract.whole:
         told.append(f"Notes, alarms and comparisons below rest on {found.extract.sample_words}.")
+        if totals.silent:
+            told.append(f"Of all rows, {silence(totals.silent)}")
     told += sentences
     if totals.known:
         told.append(

@@ -29,6 +29,12 @@ SUFFIX = ".parts"
 """What the folder's name adds to that of the output."""
 
 
+def folder_of(output: str | Path) -> Path:
+    """Return the folder that holds the parts of an output."""
+    path = Path(output)
+    return path.with_name(path.name + SUFFIX)
+
+
 @dataclass(frozen=True)
 class Totals:
     """Counts over labelled rows, for a part or for all.
@@ -90,7 +96,7 @@ class Parts:
     def __init__(self, output: str | Path, command: Mapping[str, Any]) -> None:
         self.output = Path(output)
         self.form = tables.format_of(output)
-        self.folder = self.output.with_name(self.output.name + SUFFIX)
+        self.folder = folder_of(output)
         self.command = dict(command)
         self.done: list[Totals] = self._journal()
         self.resumed = len(self.done)

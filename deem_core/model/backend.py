@@ -114,7 +114,7 @@ def prepare(settings: Settings, control: Control = NO_CONTROL) -> Settings:
     except Exception as error:  # whatever a compiler may have against this machine
         reason = f"the training kernel could not be compiled here ({type(error).__name__})"
         if settings.reasons["backend"] == GIVEN:
-            raise InputError(f"{reason.capitalize()}: choose the backend torch.") from error
+            raise InputError(f"{reason[0].upper()}{reason[1:]}: choose the backend torch.") from error
         return Settings(replace(settings.config, backend="torch"), {**settings.reasons, "backend": reason})
     return settings
 
@@ -149,8 +149,10 @@ def crew(trainings: int) -> Executor | None:
     None where trainings at once, a thread each, keep all cores busy: sharing out rows costs more than it gives then.
     How many threads there are changes no result.
     """
-    wished = os.environ.get("DEEM_THREADS", "")
-    threads = min(cores(), int(wished)) if wished.isdecimal() else cores()
+    wished = os.environ.get("DEEM_THREADS", "").strip()
+    if wished and not wished.isdecimal():
+        raise InputError(f"DEEM_THREADS is {wished[:40]!r}; it must be a whole number, such as 2.")
+    threads = min(cores(), int(wished or cores()))
     return _crew(threads) if trainings < threads else None
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ HEAD_BYTES = 1 << 20
 _BLOCK = 1 << 22  # bytes of text that Arrow parses at once
 _MOST_LINES = 100  # of a cell; one with more is an open quote
 _PARQUET_ROWS = 1 << 16
+_FIRST_ROWS = 1_000  # by which columns of Parquet are told that are no text
 _PARQUET_BUFFER = 1 << 20  # bytes read at once: row groups may be larger than memory
 _CODECS = {"UTF-8": "utf8", "UTF-8 with byte order mark": "utf8", "Windows-1252 (Latin-1)": "cp1252"}
 
@@ -218,16 +220,19 @@ def _read_head(path: Path) -> decode.Raw:
 
 def _open_parquet(path: Path, notebook: Notebook) -> Stream:
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(path, buffer_size=_PARQUET_BUFFER, pre_buffer=False) as file:
             schema = file.schema_arrow
+            refuse_repeated(path.name, [name.strip() for name in schema.names])
+            if len(schema.names) > parse.MAX_COLUMNS:
+                raise InputError(
+                    f"{path.name} has {len(schema.names):,} columns; at most {parse.MAX_COLUMNS:,} can be read."
+                )
+            first = pa.Table.from_batches(islice(file.iter_batches(_FIRST_ROWS), 1), schema)
     except (pa.ArrowException, OSError) as error:
         raise _damaged(path.name, error) from None
-    refuse_repeated(path.name, [name.strip() for name in schema.names])
-    if len(schema.names) > parse.MAX_COLUMNS:
-        raise InputError(f"{path.name} has {len(schema.names):,} columns; at most {parse.MAX_COLUMNS:,} can be read.")
     header = []
-    for field in schema:
-        if as_text(pa.chunked_array([], field.type)) is None:
+    for field, cells in zip(schema, first.columns, strict=True):  # a type does not tell: bytes are text or images
+        if as_text(cells) is None:
             notebook.leave_out(field.name, f"its cells ({field.type}) are not labels.")
         else:
             header.append(field.name)

@@ -157,6 +157,7 @@ def fit_restarts(
     control = control or Control()
     settings = with_backend(start.settings(config, reduced), Shape.of(reduced), device.type)
     settings, size = _resumable(f"{name}-stacks", prepare(settings, control), asked, device, control)
+    settings = prepare(settings, control)  # the backend of the checkpoints may be another, and missing here
     threads = crew(-(-asked // size))
 
     def train(first: int) -> _Trained:

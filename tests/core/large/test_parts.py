@@ -133,6 +133,32 @@ def test_a_killed_run_goes_on_after_its_last_part(file, tmp_path, monkeypatch, c
     assert not folder.exists()
 
 
+def test_what_was_begun_in_parts_goes_on_so_when_memory_would_suffice(file, tmp_path, monkeypatch, capsys):
+    output = tmp_path / "fused.csv"
+    mend = broken_after(monkeypatch, 3)
+    with monkeypatch.context() as little:
+        little.setattr("deem_core.large.memory.MOST_BYTES", 10)
+        assert run("fuse", file, "-o", output, "--method", "mv") == 130
+    mend()
+    assert run("fuse", file, "-o", output, "--method", "mv") == 0
+    assert "3 of them by an earlier run" in capsys.readouterr().out
+    assert not (tmp_path / "fused.csv.parts").exists()
+
+
+def test_the_size_of_a_file_is_told_with_its_own_delimiter(file, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr("deem_core.cli.parts.needs_parts", lambda path, **options: asked.append(options))
+    assert run("fuse", file, "-o", tmp_path / "fused.csv", "--method", "mv", "--delimiter", "comma") == 0
+    assert asked == [{"delimiter": ",", "encoding": None}]
+
+
+def test_rows_without_votes_are_counted_in_all_parts(tmp_path, capsys):
+    path = tmp_path / "votes.csv"
+    path.write_text("\n".join(["id,a,b,c", *(f"{at},,," if at < 7 else f"{at},x,x,y" for at in range(200)), "z,y,y,y"]))
+    assert run("fuse", path, "-o", tmp_path / "fused.csv", "--method", "mv", "--stream", "--sample", 50) == 0
+    assert "Of all rows, 7 rows have no vote and get no label." in capsys.readouterr().out
+
+
 def test_equal_rows_that_need_review_are_counted_over_a_kill(tmp_path, monkeypatch):
     path, whole, output = tmp_path / "votes.csv", tmp_path / "whole.csv", tmp_path / "fused.csv"
     rows = [

@@ -112,7 +112,7 @@ def test_where_the_kernel_cannot_be_compiled_torch_trains_unless_it_was_asked_fo
     settings = prepare(with_backend(resolve(TrainConfig(), LARGE), LARGE, "cpu"))
     assert settings.config.backend == "torch"
     assert "OSError" in settings.reasons["backend"]
-    with pytest.raises(InputError, match="choose the backend torch"):
+    with pytest.raises(InputError, match=r"could not be compiled here \(OSError\): choose the backend torch"):
         prepare(with_backend(resolve(TrainConfig(backend="numba"), LARGE), LARGE, "cpu"))
 
 
@@ -124,6 +124,12 @@ def test_a_wish_to_stop_is_heard_while_the_kernel_is_compiled(monkeypatch):
         prepare(with_backend(resolve(TrainConfig(), LARGE), LARGE, "cpu"), StopWhen(lambda: True))
     over.set()
     assert time.perf_counter() - begun < 10
+
+
+def test_a_number_of_threads_that_is_none_is_refused(monkeypatch):
+    monkeypatch.setenv("DEEM_THREADS", "two")
+    with pytest.raises(InputError, match=r"DEEM_THREADS is 'two'; it must be a whole number"):
+        backends.crew(1)
 
 
 # ---------------------------------------------------------------------- training
@@ -212,5 +218,17 @@ def test_rows_are_shared_out_only_where_trainings_leave_cores_idle(monkeypatch):
     assert backends.crew(3) is not None
     monkeypatch.setenv("DEEM_THREADS", "1")
     assert backends.crew(1) is None
-    monkeypatch.setenv("DEEM_THREADS", "many")
-    assert backends.crew(1) is not None
+
+
+def test_a_run_that_the_kernel_began_goes_on_by_torch_where_the_kernel_cannot_be_compiled(monkeypatch):
+    def fail():
+        raise OSError("no such processor")
+
+    control = Memory()
+    control.kept["training-0-stacks"] = Saved({}, {"stack_size": 1, "backend": "numba"})
+    monkeypatch.setattr("deem_core.model.kernel.engine.warm_up", fail)
+    monkeypatch.setattr("deem_core.model.trainer.make_engine", None)
+    model = DEEM(restarts=2, updates=20, random_state=0, start="majority", near_copies="keep")
+    model.fit(votes(), control=control)
+    assert model.settings_["backend"]["value"] == "torch"
+    assert "OSError" in model.settings_["backend"]["reason"]

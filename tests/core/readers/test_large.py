@@ -97,6 +97,17 @@ def test_parquet_is_the_same_in_parts(tmp_path):
     same(path)
 
 
+def test_a_parquet_column_of_bytes_is_left_out_in_parts_too(tmp_path):
+    path = tmp_path / "votes.parquet"
+    images = pa.array([b"\xff\xfe\x00", b"\x00\x01", b"\x89PNG\x00"])
+    pq.write_table(
+        pa.table({"a": ["x", "y", "x"], "b": ["x", "y", "y"], "image": images, "c": [b"x", b"y", b"x"]}), path
+    )
+    whole, large = same(path, rows=2)
+    assert large.learners == ("a", "b", "c")
+    assert large.report.sentences("left out") == whole.report.sentences("left out")
+
+
 def test_known_classes_and_named_columns_are_respected(tmp_path):
     path = written(tmp_path, "k,a,b,c,t\n1,x,y,q,x\n2,x,x,q,y\n")
     same(path, id="k", truth="t", ignore=["c"])

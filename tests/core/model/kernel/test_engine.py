@@ -8,8 +8,9 @@ import pytest
 import torch
 
 from deem_core.model.backend import number_key
-from deem_core.model.energy import free_and_expected_energy, free_energy, posterior, stack
+from deem_core.model.energy import free_and_expected_energy, free_energy, posterior, potential_and_gradient, stack
 from deem_core.model.kernel.engine import Engine
+from deem_core.model.kernel.evaluation import differentiate, evaluate, first_logits
 from deem_core.model.sampler import Sampler, evaluate_at
 from tests.oracles import (
     ALPHA,
@@ -58,6 +59,23 @@ def test_energies_and_labels_are_those_of_float64(n_layers, activation):
     np.testing.assert_allclose(free, exact_free[0], atol=3e-6)
     np.testing.assert_allclose(expected, exact_expected[0], atol=3e-6)
     np.testing.assert_allclose(label, posterior(model, rows)[0], atol=3e-6)
+
+
+@pytest.mark.parametrize("n_layers", LAYERS)
+@pytest.mark.parametrize("activation", ["sparsemax", "softmax"])
+def test_gradients_in_the_votes_are_those_of_float64(n_layers, activation):
+    model = random_model(n_layers, seed=3, activation=activation)
+    data = mixed_rows(20)
+    engine = engine_of(model)
+    _, exact = potential_and_gradient(model, torch.as_tensor(data).long()[None])
+    rows = engine._rows(1)
+    for codes, wanted in zip(data, exact[0], strict=True):
+        rows.codes[0] = codes
+        if n_layers:
+            first_logits(engine.models[0], rows, 0)
+        evaluate(engine.models[0], rows, 0, engine.activation)
+        differentiate(engine.models[0], rows, 0, engine.activation)
+        np.testing.assert_allclose(rows.gradient[0], wanted.view(D, K), atol=5e-6)
 
 
 @pytest.mark.parametrize("n_layers", LAYERS)
