@@ -167,16 +167,22 @@ def fit_restarts(
         )
         return _Stack(trainer, first, f"{name}-{first}", control).train(report)
 
-    stacks: list[_Trained] = []
+    failures: list[str | None] = []
+    history: list[Record] = []
+
+    def models(begin: int) -> Iterator[Model]:
+        for own in pool.map(train, range(begin, begin + asked, size)):
+            failures.extend(own.failures)
+            history.extend(record for records in own.records for record in records)
+            yield own.model
+
     for begin in range(0, len(seeds), asked):
-        stacks += pool.map(train, range(begin, begin + asked, size))
-        model = stack([own.model for own in stacks])
-        health, maps = _judge(reduced, model, [failure for own in stacks for failure in own.failures])
+        more = _together(models(begin), asked)
+        model: Model = stack([model, more]) if begin else more
+        health, maps = _judge(reduced, model, failures)
         alive = [r for r, verdict in enumerate(health) if verdict.kept]
         if survivors_suffice(len(alive), asked) or hopeless(len(alive), len(health)):
             break
-    history = [record for own in stacks for records in own.records for record in records]
-    stacks.clear()  # their models were copied
     part = None
     if alive:
         whole = len(alive) == model.n_models
@@ -204,6 +210,21 @@ def _resumable(
         reasons = {**settings.reasons, "backend": "as when this training began"}
         settings = Settings(replace(settings.config, backend=before), reasons)
     return settings, int(saved.notes["stack_size"])
+
+
+def _together(models: Iterator[Model], count: int) -> Model:
+    """Return models side by side, each let go as it is copied.
+
+    With a thousand classes a model takes 100 MB, and all of them are never held twice.
+    """
+    room: list[torch.Tensor] = []
+    filled = 0
+    for model in models:
+        room = room or [tensor.new_empty((count, *tensor.shape[1:])) for tensor in model.parameters()]
+        for whole, own in zip(room, model.parameters(), strict=True):
+            whole[filled : filled + model.n_models] = own
+        filled += model.n_models
+    return model.with_parameters(room)
 
 
 class _Trained(NamedTuple):
