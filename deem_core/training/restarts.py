@@ -169,6 +169,7 @@ def fit_restarts(
 
     failures: list[str | None] = []
     history: list[Record] = []
+    rounds: list[Model] = []
 
     def models(begin: int) -> Iterator[Model]:
         for own in pool.map(train, range(begin, begin + asked, size)):
@@ -177,8 +178,8 @@ def fit_restarts(
             yield own.model
 
     for begin in range(0, len(seeds), asked):
-        more = _together(models(begin), asked)
-        model: Model = stack([model, more]) if begin else more
+        rounds.append(_together(models(begin), asked))
+        model = stack(rounds) if len(rounds) > 1 else rounds[0]
         health, maps = _judge(reduced, model, failures)
         alive = [r for r, verdict in enumerate(health) if verdict.kept]
         if survivors_suffice(len(alive), asked) or hopeless(len(alive), len(health)):
