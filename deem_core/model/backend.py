@@ -26,7 +26,7 @@ STEP = "Compiling the training kernel (once on this machine, about half a minute
 SMALL_WORK = 10_000_000
 """Restarts × updates × cells of a batch up to which torch is done before the kernel is loaded."""
 
-TOO_SMALL = "so little work is done before a kernel is loaded"
+TOO_SMALL = "there is too little to do for the compiled kernel to pay off"
 """Why torch trains on a CPU that could have the kernel."""
 
 SMALL_BATCH = 20_000
@@ -35,11 +35,11 @@ SMALL_BATCH = 20_000
 DENSE_UNITS = 500
 """Units of a dense layer (softmax) from which on torch's products are quicker."""
 
-_ALL = 2**64 - 1
-_PATIENCE = 0.2  # seconds between two questions whether to stop
-
 BARE_CLASSES = 300
 """Classes from which on, without layers, torch's products are quicker."""
+
+_ALL = 2**64 - 1
+_PATIENCE = 0.2  # seconds between two questions whether to stop
 
 
 def with_backend(settings: Settings, shape: Shape, device_type: str, *, trainings: int | None = None) -> Settings:
@@ -87,7 +87,7 @@ def _choice(settings: Settings, shape: Shape, device_type: str, trainings: int) 
         return "torch", f"softmax layers of {units:,} units are dense"
     if not config.n_layers and shape.n_classes >= BARE_CLASSES:
         return "torch", f"{shape.n_classes:,} classes without layers are dense"
-    return "numba", "a compiled kernel is several times as fast on a CPU"
+    return "numba", "the compiled kernel is several times faster on a CPU"
 
 
 def prepare(settings: Settings, control: Control = NO_CONTROL) -> Settings:

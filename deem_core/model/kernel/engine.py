@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, wait
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -98,9 +98,9 @@ class Engine:
 
     # ------------------------------------------------------------------ chains and updates
 
-    def walk(self, which: int, data: NDArray[np.int32], sampler: Sampler, key: int, *, notes: Any = None) -> Walk:
+    def walk(self, which: int, data: NDArray[np.int32], sampler: Sampler, key: int) -> Walk:
         """Run chains from rows of data (B, d) of one model."""
-        return self.walk_from(which, data, data, sampler, key, notes=notes)
+        return self.walk_from(which, data, data, sampler, key)
 
     def walk_from(
         self,
@@ -166,7 +166,8 @@ class Engine:
 
         With ``rates`` the models are updated in place, and there is no gradient left to descend.
         """
-        rows, begin = int32(data), int32(start)
+        rows = int32(data)
+        begin = rows if start is data else int32(start)
         walks, gradients = [], []
         for r, key in enumerate(keys):
             if rates is None:
@@ -260,14 +261,10 @@ class Engine:
             for part in parts:
                 work(part)
             return
-        for done in _finished(self.crew.submit(work, part) for part in parts):
+        shared = [self.crew.submit(work, part) for part in parts]
+        wait(shared)  # all of them, before a failure is told
+        for done in shared:
             done.result()
-
-
-def _finished(futures: Iterable[Any]) -> list[Any]:
-    made = list(futures)
-    wait(made)
-    return made
 
 
 def warm_up() -> None:

@@ -199,3 +199,11 @@ def test_keys_differ_with_every_number():
     one, same, other = (engine.walk(0, data, sampler, key).codes for key in (1, 1, 2))
     np.testing.assert_array_equal(one, same)
     assert (one != other).any()
+
+
+def test_chains_begin_where_they_are_told_and_not_at_the_data():
+    data = mixed_rows()
+    start = np.where(data >= 0, (data + 1) % K, -1).astype(np.int32)
+    both = [torch.as_tensor(rows).long()[None] for rows in (data, start)]
+    found = engine_of(random_model(1)).contrast(*both, Sampler("dmala", 3, 1e-3), [0])  # a step that hardly moves
+    assert torch.equal(found.chain.codes, both[1])
