@@ -71,7 +71,9 @@ def paired(rows: Rows, means: Rows, along: str, *, title: str) -> go.Figure:
     values = list(dict.fromkeys(row[along] for row in rows))
     for at, name in enumerate(dict.fromkeys(row["set"] for row in rows)):
         own = [row for row in rows if row["set"] == name]
-        side = [values.index(row[along]) + 0.4 * (at % 15) / 15 - 0.2 for row in own]  # so that sets do not cover others
+        side = [
+            values.index(row[along]) + 0.4 * (at % 15) / 15 - 0.2 for row in own
+        ]  # so that sets do not cover others
         marker = {"size": 7, "color": PALETTE[at % len(PALETTE)], "symbol": SYMBOLS[at // len(PALETTE)]}
         y, bars = [row["difference"] for row in own], {"type": "data", "array": [row["sd"] or 0 for row in own]}
         figure.add_trace(go.Scatter(x=side, y=y, error_y=bars, mode="markers", name=str(name), marker=marker))
