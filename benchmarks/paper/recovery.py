@@ -61,10 +61,10 @@ def run(context: Context) -> Outcome:
         "CondInd: 15 learners, 3 classes, 4 learners good and 11 guessing; a fresh draw of parameters for every seed.",
         "The paper shows its recovery as a picture without numbers, so no paper column exists.",
         "The prior is recovered by Lemma 1 with the visible biases that the printed formula leaves out.",
-        "By Lemma 1 exact fit and Dawid-Skene have the same optimum. Contrastive training comes near it, but slowly: what "
-        "is left of its error at the default length, at any number of rows, is mostly the updates it did not make (last "
-        "table, single restarts). The default is shorter because longer training loses labels where votes are missing "
-        "or depend on each other (benchmarks.bench_length).",
+        "By Lemma 1 exact fit and Dawid-Skene have the same optimum. Contrastive training comes near it, but slowly: "
+        "what is left of its error at the default length, with any number of rows, is mostly the updates it did not "
+        "make (last table, single restarts). The default is shorter because longer training loses labels where votes "
+        "are missing or depend on each other (benchmarks.bench_length).",
     ]
     tables = [
         Table("recovery", "Errors of recovered parameters", rows, (pivot,)),
