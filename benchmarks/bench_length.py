@@ -70,9 +70,9 @@ class Set:
     pi: Floats | None = None
 
     @property
-    def sparse(self) -> bool:
-        """Whether the default gives it no layer."""
-        return resolve(TrainConfig(), Shape.of(self.votes)).config.n_layers == 0
+    def layered(self) -> bool:
+        """Whether the default gives it a layer."""
+        return bool(resolve(TrainConfig(), Shape.of(self.votes)).config.n_layers)
 
 
 def _few(make: Callable[[], Ensemble], share: float, seed: int) -> Ensemble:
@@ -219,11 +219,13 @@ def _error(source: Set, part: Part) -> float | None:
 def table(found: dict[str, Any]) -> Iterator[str]:
     """Yield the lines of the table."""
     yield "Consensus of the restarts in per cent, by learning rate × updates; kept restarts in brackets if not all"
-    yield f"{'set':<20}{'half':>7}{'layer':>7}{'MV':>7}" + "".join(f"{time:>11}" for time in TIMES)
+    yield "(votes: all cast, or some missing; layer: whether the default has one, which this training has not)"
+    yield f"{'set':<20}{'half':>7}{'votes':>9}{'layer':>6}{'MV':>7}" + "".join(f"{time:>11}" for time in TIMES)
     for name, told in found.items():
         cells = "".join(_cell(row, len(row["right"])) for row in told["rows"])
-        half, layer = "choose" if told["chooses"] else "judge", "no" if told["sparse"] else "yes"
-        yield f"{name:<20}{half:>7}{layer:>7}{told['majority']:>7.2f}{cells}"
+        half, layer = "choose" if told["chooses"] else "judge", "yes" if told["layered"] else "no"
+        votes = "all" if told["complete"] else "missing"
+        yield f"{name:<20}{half:>7}{votes:>9}{layer:>6}{told['majority']:>7.2f}{cells}"
     yield ""
     yield "Single restarts, mean ± spread"
     yield f"{'set':<20}" + "".join(f"{time:>15}" for time in TIMES)
@@ -245,34 +247,26 @@ def _cell(row: dict[str, Any], restarts: int) -> str:
 
 
 def _summary(found: dict[str, Any]) -> Iterator[str]:
-    """Yield paired differences from what was the default, over sets."""
-    yield f"Consensus minus that at {BEFORE}: mean ± standard error over sets, smallest, largest; sets more than {LOSS}"
-    yield "below the majority vote"
-    for half in ("choose", "judge"):
-        for layer in ("all", "with a layer by default", "without"):
-            chosen = [
-                told
-                for told in found.values()
-                if told["chooses"] == (half == "choose") and layer in ("all", _group(told["sparse"]))
-            ]
-            yield f"{half}, {layer}: {len(chosen)} sets"
-            if len(chosen) < 2:
-                continue
-            base = np.array([told["rows"][TIMES.index(BEFORE)]["consensus"] for told in chosen])
-            majority = np.array([told["majority"] for told in chosen])
-            for at, time in enumerate(TIMES):
-                own = np.array([told["rows"][at]["consensus"] for told in chosen])
-                gain = own - base
-                error = gain.std(ddof=1) / np.sqrt(len(gain))
-                lost = int((own < majority - LOSS).sum())
-                yield (
-                    f"  {time:>6}{own.mean():>8.2f}{gain.mean():>+8.2f} ± {error:.2f}{gain.min():>+8.2f}"
-                    f"{gain.max():>+8.2f}{lost:>4}"
-                )
+    """Yield paired differences from the default over sets, by half and by whether votes are missing."""
+    yield f"Consensus minus that at {BEFORE}, paired by set: mean ± standard error over sets, smallest, largest; sets"
+    yield f"more than {LOSS} below the majority vote"
+    for kind, complete in (("complete votes", True), ("missing votes", False)):
+        for half, chooses in (("choose", True), ("judge", False)):
+            own = [told for told in found.values() if told["chooses"] == chooses and told["complete"] == complete]
+            yield f"{kind}, sets that {half}: {len(own)}"
+            if len(own) > 1:
+                yield from _gains(own)
 
 
-def _group(sparse: bool) -> str:
-    return "without" if sparse else "with a layer by default"
+def _gains(chosen: list[dict[str, Any]]) -> Iterator[str]:
+    consensus = np.array([[row["consensus"] for row in told["rows"]] for told in chosen])  # (sets, times)
+    majority = np.array([told["majority"] for told in chosen])
+    gains = consensus - consensus[:, [TIMES.index(BEFORE)]]
+    for time, own, gain in zip(TIMES, consensus.T, gains.T, strict=True):
+        error = gain.std(ddof=1) / np.sqrt(len(gain))
+        lost = int((own < majority - LOSS).sum())
+        span = f"{gain.min():>+8.2f}{gain.max():>+8.2f}"
+        yield f"  {time:>6}{own.mean():>8.2f}{gain.mean():>+8.2f} ± {error:.2f}{span}{lost:>4}"
 
 
 def main() -> None:
@@ -290,7 +284,13 @@ def main() -> None:
             source = find(name)
             rows = measure(source, options.restarts)
             majority = 100 * majority_accuracy(source.votes)
-            found[name] = {"chooses": source.chooses, "sparse": source.sparse, "majority": majority, "rows": rows}
+            found[name] = {
+                "chooses": source.chooses,
+                "layered": source.layered,
+                "complete": source.votes.coverage == 1,
+                "majority": majority,
+                "rows": rows,
+            }
             file.write_text(json.dumps(found), encoding="utf-8")
             print(name, [round(row["consensus"], 2) for row in rows], flush=True)
     ordered = {name: found[name] for name in names() if name in found}

@@ -13,6 +13,7 @@ from benchmarks.paper.methods import layered_row, table_rows
 from benchmarks.paper.outcome import Outcome, Table
 
 RUNS = 3
+TITLE = "A hundred learners, DEEM without and with a layer"
 METHODS = ("mv", "lsml", "ds", "ebcc", "hlm", "la2", "irbm", "irbm_cd", "deem")
 
 
@@ -29,10 +30,19 @@ def run(context: Context) -> Outcome:
         f"The paper's accuracies are from its table {published.HUNDRED_TABLE}; its eleven learners are TabRepo's.",
     ]
     figures = {"Accuracy": grouped_points(rows, "method", "accuracy", "sd", title="accuracy (%)")}
-    return Outcome([Table("many_learners", "A hundred learners", rows)], figures, notes, places(rows))
+    return Outcome([Table("many_learners", TITLE, rows)], figures, notes, _findings(rows))
+
+
+def _findings(rows: list[dict[str, Any]]) -> list[str]:
+    """Return the places of DEEM without and with a layer, and what befell the layer."""
+    layered = next(row for row in rows if row["key"] == "deem_layer")
+    fate = [f"{layered['method']}: {layered['note']}"] if layered["note"] else []
+    return [*places(rows), *places(rows, ours="deem_layer"), *fate]
 
 
 def _beside_paper(row: dict[str, Any], source: Source) -> dict[str, Any]:
-    accuracy, sd = published.HUNDRED.get(row["key"], (None, None)) if source.paper else (None, None)
+    accuracy, sd = (
+        published.HUNDRED.get(row["key"].removesuffix("_layer"), (None, None)) if source.paper else (None, None)
+    )
     own = {name: value for name, value in row.items() if name not in ("note", "memory GB")}
     return {**own, "paper accuracy": accuracy, "paper sd": sd, "note": row["note"]}
