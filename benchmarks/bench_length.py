@@ -203,7 +203,7 @@ def _look(source: Set, bare: Votes, models: Sequence[Model]) -> dict[str, Any]:
 
 
 def _posterior(model: Model, votes: Votes) -> Floats:
-    found = [ask(model, votes.codes[chunk], exact=False)[0] for chunk in row_chunks(votes.n_rows, model)]
+    found = [ask(model, votes.codes[chunk].copy(), exact=False)[0] for chunk in row_chunks(votes.n_rows, model)]
     return np.concatenate([np.asarray(one) for one in found])
 
 

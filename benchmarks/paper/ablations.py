@@ -12,6 +12,7 @@ from benchmarks.paper.drawing import paired
 from benchmarks.paper.outcome import Outcome, Pivot, Table
 from benchmarks.paper.trained import trained, trained_row
 from deem_core.model.config import Shape, TrainConfig, resolve
+from deem_core.training.near_copies import guard
 
 CHANGES: dict[str, tuple[Any, ...]] = {
     "near_copies": ("guard", "keep", "collapse"),
@@ -61,6 +62,8 @@ def run(context: Context) -> Outcome:
         f"error over the sets. More than {CLEAR:g} standard errors are called clear; draws of one simulation are not "
         "as independent as this takes them to be.",
         "With momentum m the rate is (1 − m) times the default, so that all runs go equally far.",
+        f"Near-copies are found in {', '.join(source.name for source in sources if _near_copies(source)) or 'no set'}; "
+        "elsewhere nothing is done about them, and the difference is 0.",
         f"The last four settings are tried on the first {FEW} sets only.",
         "The learning rate and number of updates stay at what the data suggest; another batch may want another rate.",
         "The paper tries some of this; where chains start, the number of updates and what is done about near-copies "
@@ -78,7 +81,13 @@ def _asked(source: Source, setting: str, value: Any) -> dict[str, Any]:
     if setting == "momentum" and value:
         changed |= {"learning_rate": float(usual.learning_rate or 0) * (1 - value), "updates": usual.updates}
     same = resolve(TrainConfig(**changed), shape).config == usual
-    return plain if same else changed
+    alone = setting == "near_copies" and not _near_copies(source)  # nothing to guard against, keep or collapse
+    return plain if same or alone else changed
+
+
+def _near_copies(source: Source) -> bool:
+    """Return whether the guard finds near-copies."""
+    return bool(guard(source.votes.without_truth(), "guard", np.random.default_rng(0)).cliques)
 
 
 def _differences(rows: list[dict[str, Any]], setting: str, default: Any) -> list[dict[str, Any]]:

@@ -165,7 +165,7 @@ def ablation_sets(context: Context) -> list[Source]:
     """
     if context.quick:
         return [tree(context, 0)]
-    drawn = [("ampdata", 1), ("condind", 0), ("experts", 0)]
+    drawn = [("ampdata", 1), ("condind", 0)]
     sources = [tree(context, 0), ampdata(context), mniste(context, DRAWN_ROWS), tree(context, 1), tree(context, 2)]
     for name, seed in drawn:
         votes = simulation.make(name, context.rows(DRAWN_ROWS), seed).votes
