@@ -25,7 +25,7 @@ WAYS = {
     "ds": "Dawid-Skene",
 }
 LONG = {"updates": 2_000, "restarts": 1}
-"""What parameters need, in one restart; labels are good much sooner, and on other votes better (benchmarks.bench_length)."""
+"""What parameters need, in one restart; labels are good sooner, and on other votes better (benchmarks.bench_length)."""
 LENGTHS, QUICK_LENGTHS = (333, 1_000, 2_000, 4_000), (4, 8)
 """Updates of single sampled trainings on draws of the middle size."""
 
