@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.stats import t as student
 
 from benchmarks.paper.context import Context
 from benchmarks.paper.data import Source, ablation_sets
@@ -26,8 +27,8 @@ CHANGES: dict[str, tuple[Any, ...]] = {
 RUNS = 3
 SINGLE = {"restarts": 1}
 LAYERED = {"n_layers": 1}  # all but the depth itself are tried with one layer, also where few rows would mean none
-CLEAR = 2.0
-"""Standard errors over the sets beyond which a mean difference is called clear."""
+LEVEL = 0.05
+"""Of Student's two-sided test over the sets: a mean difference beyond it is called clear."""
 
 
 def run(context: Context) -> Outcome:
@@ -79,8 +80,8 @@ def outcome(
     every = [
         "Each run is one restart, where the default answers with the consensus of five; spreads are over seeds.",
         "Differences are paired: on every set the mean over seeds minus that of the default, then mean and standard "
-        f"error over the sets. More than {CLEAR:g} standard errors are called clear; draws of one simulation are not "
-        "as independent as this takes them to be.",
+        f"error over the sets. Beyond the {LEVEL:.0%} level of Student's test they are called clear; draws of one "
+        "simulation are not as independent as this takes them to be.",
         "The learning rate and number of updates stay at what the data suggest unless they are changed.",
     ]
     return Outcome([summary, *tables], figures, [*notes, *every], [_sentence(row) for row in means])
@@ -136,7 +137,7 @@ def _sentence(row: dict[str, Any]) -> str:
     error = row["standard error"]
     if error is None:
         return f"{told}: {amount} points on one set."
-    clear = abs(row["difference"]) > CLEAR * error
+    clear = abs(row["difference"]) > student.ppf(1 - LEVEL / 2, row["sets"] - 1) * error
     words = "clear" if clear else "within the noise"
     range_ = f"{row['smallest']:+.1f} to {row['largest']:+.1f}"
     return f"{told}: {amount} ± {error:.2f} points over {row['sets']} sets ({range_}), {words}."

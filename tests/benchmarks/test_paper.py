@@ -182,7 +182,8 @@ def test_differences_are_paired_by_set() -> None:
     told = ablations._mean_row("momentum", 1, 0, apart)
     assert (told["difference"], told["standard error"]) == pytest.approx((2, 1))
     assert "within the noise" in ablations._sentence(told)
-    assert "clear" in ablations._sentence({**told, "standard error": 0.9})
+    assert "within the noise" in ablations._sentence({**told, "standard error": 0.2})  # two sets are few
+    assert "clear" in ablations._sentence({**told, "standard error": 0.1})
 
 
 def test_momentum_goes_as_far_as_without_it(tmp_path: Path) -> None:
