@@ -231,9 +231,10 @@ def _findings(rows: list[dict[str, Any]]) -> list[str]:
             if chosen:
                 found = [row["ratio"] for row in chosen]
                 inside = sum(low <= ratio <= high for ratio in found)
+                span = " to ".join(dict.fromkeys(f"{ratio:.1f}" for ratio in (min(found), max(found))))
                 said.append(
-                    f"{measure}, {kind}: experts weigh {min(found):.1f} to {max(found):.1f} times as much as others on "
-                    f"their classes; {inside} of {len(found)} within {low:g}–{high:g}."
+                    f"{measure}, {kind}: experts weigh {span} times as much as others on their classes; "
+                    f"{inside} of {len(found)} within {low:g}–{high:g}."
                 )
     return said
 
@@ -305,10 +306,9 @@ def _figure(rows: list[dict[str, Any]]) -> go.Figure:
         bars = {"type": "data", "array": [row["sd"] or 0 for row in own]}
         x, y = [row["ratio"] for row in own], [row["measure"] for row in own]
         figure.add_trace(go.Scatter(x=x, y=y, error_x=bars, mode="markers", name=name, marker={"size": 10}))
-    figure.add_vrect(x0=low, x1=high, fillcolor="gray", opacity=0.2, line_width=0, annotation_text="paper")
+    figure.add_vrect(x0=low, x1=high, fillcolor="gray", opacity=0.2, line_width=0)
     figure.add_vline(x=1, line={"color": "gray", "dash": "dot"})
-    figure.update_xaxes(
-        title="weight of experts over that of others", type="log", tickvals=[0.5, 1, 2, 3, 5, 7, 10, 20, 50]
-    )
+    title = f"weight of experts over that of others (shaded: the paper's {low:g}–{high:g})"
+    figure.update_xaxes(title=title, type="log", tickvals=[1, 2, 3, 5, 7, 10, 20, 50], range=[-0.15, 1.9])
     figure.update_yaxes(autorange="reversed")
     return figure.update_layout(height=520, margin={"t": 30, "l": 260}, template="plotly_white")
