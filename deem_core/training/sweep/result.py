@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,6 +19,23 @@ from deem_core.typing import Floats
 if TYPE_CHECKING:
     from deem_core.training.sweep.measure import Look
     from deem_core.training.sweep.sweeper import Sweeper
+
+
+SAME = (
+    "n_layers",
+    "batch_size",
+    "sampler",
+    "sampler_steps",
+    "step_size",
+    "chain_start",
+    "momentum",
+    "l1",
+    "l2",
+    "init_scale",
+    "activation",
+    "near_copies",
+)
+"""Settings that a training must share with a sweep for the sweep's rates to hold."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +123,17 @@ class Sweep:
     def share_ratio(self) -> Floats:
         """Latest share ratio of each candidate, (R,)."""
         return guidance.latest(self.curves.share_ratio)
+
+    def holds_for(self, settings: Mapping[str, Any]) -> bool:
+        """Return whether a training with these settings trains as the candidates did.
+
+        Parameters
+        ----------
+        settings : mapping
+            Setting → value, resolved. Those that do not change what a rate does, such as the seed, may differ.
+        """
+        own = {name: item["value"] for name, item in self.settings.items() if name in SAME}
+        return settings.get("start") == "majority" and all(settings.get(name) == value for name, value in own.items())
 
     def judged(self, smoothing: float) -> tuple[tuple[Verdict, ...], Recommendation]:
         """Return verdicts and recommendation with another smoothing."""
