@@ -105,6 +105,13 @@ class Sweep:
         return len(set(self.n_layers.tolist())) > 1
 
     @property
+    def share(self) -> float:
+        """How much of it was done; abandoned candidates count as done."""
+        known = self.curves.reached
+        known[list(self.failures)] = len(self.updates)
+        return float(known.sum() / max(known.size * len(self.updates), 1))
+
+    @property
     def positive(self) -> Floats:
         """Mean free energy of the data, (R, T)."""
         return self.curves.positive
@@ -205,6 +212,7 @@ class Sweep:
                 layers[r],
                 item["reason"],
                 guidance.Numbers.from_dict(item["numbers"]),
+                provisional=not content["complete"] and item["verdict"] not in guidance.CERTAIN,
             )
             for r, item in enumerate(rates)
         )
@@ -300,9 +308,12 @@ def _judge(sweep: Sweep, smoothing: float) -> tuple[tuple[Verdict, ...], Recomme
         failures=sweep.failures,
     )
     verdicts = tuple(guidance.judge_curves(shown, smoothing=smoothing))
-    if sweep.by_depth:
-        return guidance.recommend_depth(verdicts, sweep.dependence)
-    return guidance.recommend(verdicts, guidance.FLOOR * sweep.default_rate)
+    found = (
+        guidance.recommend_depth(verdicts, sweep.dependence)
+        if sweep.by_depth
+        else guidance.recommend(verdicts, guidance.FLOOR * sweep.default_rate)
+    )
+    return found if sweep.complete else guidance.so_far(*found, sweep.share)
 
 
 def _plain(value: Any) -> Any:
