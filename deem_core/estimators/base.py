@@ -46,7 +46,7 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     # ------------------------------------------------------------------ prediction
 
-    def predict_proba(self, X: Any, n_samples: int | None = None) -> Floats:
+    def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class in each row, (n, K), columns in ``classes_``.
 
         Parameters
@@ -54,11 +54,8 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         X : Votes, frame or array
             As in `fit`. Votes and frames are matched by learner name; labels unknown in training count as not
             cast (`transform` says how many).
-        n_samples : int, optional
-            Draw the label so many times from the posterior and average, as the paper describes; by default the
-            posterior itself.
         """
-        return self.fuse_codes(self.transform(X).codes, n_samples)
+        return self.fuse_codes(self.transform(X).codes)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable label of each row, (n,), in the original values."""
@@ -93,7 +90,7 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         check_is_fitted(self)
         return recode.recode(X, self.learners_, self.classes_)
 
-    def fuse_codes(self, codes: Integers, n_samples: int | None = None) -> Floats:
+    def fuse_codes(self, codes: Integers) -> Floats:
         """Return (n, K) probabilities for (n, d) class codes.
 
         Each distinct row is computed once.
@@ -103,10 +100,17 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         found = self._posterior(rows.codes)
         found[(rows.codes == NO_VOTE).all(axis=1)] = self.prior_
         posterior: Floats = rows.spread(found)
-        if n_samples is None:
-            return posterior
-        rng = np.random.default_rng(self.seed_)
-        return np.asarray(rng.multinomial(n_samples, posterior / posterior.sum(axis=1, keepdims=True)) / n_samples)
+        return posterior
+
+    def set_draws(self, draws: int) -> Self:
+        """Set how many drawn passes an answer averages.
+
+        Raises
+        ------
+        InputError
+            If the model has no layers to draw from.
+        """
+        raise InputError(f"A model of the method {self.method_name} has no layers to draw from; leave draws out.")
 
     def _posterior(self, codes: Codes) -> Floats:
         """Return the answer for distinct rows, (n, K); those without votes do not matter."""

@@ -132,6 +132,15 @@ def _advanced(method: str, usual: Settings) -> dict[str, Any]:
     }
     if method == "deem":
         config["activation"] = _choice(grid, "activation", "Activation")
+        config["draws"] = grid.number_input(
+            "Draws of layers",
+            0,
+            10_000,
+            0,
+            **_keep("draws"),
+            help="The answer as the mean over so many passes with drawn layer outputs (the paper's E(Y|X) "
+            f"by sampling); 0 for one pass with their probabilities. {_help('draws')}",
+        )
     config["early_stop"] = grid.toggle("Stop when settled", **_keep("early_stop"), help=_help("early_stop"))
     config["allow_few_learners"] = grid.toggle(
         "Allow fewer than three learners",
