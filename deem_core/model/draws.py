@@ -1,8 +1,8 @@
 """Posterior by drawn layers: the paper's E(Y|X) by sampling.
 
 A layer's unit is a distribution over K states. In one pass the distributions themselves go on to the next layer. Here
-one state of each unit is drawn and goes on, as if it were a vote, and p(h | drawn units) is averaged over passes (paper,
-"Training and Inference Details"). The label itself need not be drawn: its mean over draws is p(h | units).
+one state of each unit is drawn and goes on, as if it were a vote, and p(h | drawn units) is averaged over passes
+(paper, "Training and Inference Details"). The label itself need not be drawn: its mean over draws is p(h | units).
 """
 
 from __future__ import annotations
