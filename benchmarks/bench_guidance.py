@@ -32,6 +32,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.datasets import make_classification
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.model_selection import cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.bench_accuracy import load
 from deem_core import DEEM, Votes, simulation, sweep
@@ -59,7 +68,7 @@ REAL = (
     "mniste",
 )
 QUICK = FRESH
-DRAWN_ROWS, QUICK_ROWS, MOST_ROWS = 5_000, 1_000, 10_000
+DRAWN_ROWS, QUICK_ROWS, MOST_ROWS, TABLE_ROWS = 5_000, 1_000, 10_000, 4_000
 SEEDS = 3
 """Trainings of every rate."""
 GOAL = 0.5
@@ -124,6 +133,8 @@ def votes_of(name: str, rows: int) -> Votes | None:
     """Return a draw such as ``tree-1`` or a set under DEEM_DATA; None if that is not there."""
     if "-" in name:
         kind, seed = name.rsplit("-", 1)
+        if kind == "tables":
+            return classifiers(int(seed))
         small = {"n_learners": 9, "n_classes": 5} if kind == "copies" else {}
         return simulation.make(kind, rows, int(seed), **small).votes
     folder = os.environ.get("DEEM_DATA")
@@ -131,6 +142,35 @@ def votes_of(name: str, rows: int) -> Votes | None:
         return None
     votes = load(Path(folder), name)
     return votes.select_rows(spread_rows(votes.n_rows, MOST_ROWS))
+
+
+def classifiers(seed: int) -> Votes:
+    """Return nine families of classifiers on a table of `make_classification`, voting out of fold."""
+    K = 3 + seed % 4
+    features, truth = make_classification(
+        TABLE_ROWS,
+        n_features=12,
+        n_informative=8,
+        n_redundant=0,
+        n_classes=K,
+        n_clusters_per_class=2,
+        flip_y=0.03,
+        class_sep=0.9,
+        random_state=seed,
+    )
+    learners = {
+        "logistic": LogisticRegression(max_iter=300),
+        "ridge": RidgeClassifier(),
+        "bayes": GaussianNB(),
+        "discriminant": QuadraticDiscriminantAnalysis(),
+        "neighbours": KNeighborsClassifier(5),
+        "centroid": NearestCentroid(),
+        "tree": DecisionTreeClassifier(max_depth=6, random_state=seed),
+        "forest": RandomForestClassifier(30, max_depth=6, random_state=seed),
+        "support": SVC(C=1.0, random_state=seed),
+    }
+    votes = [cross_val_predict(each, features, truth, cv=3) for each in learners.values()]
+    return Votes(np.stack(votes, axis=1).astype(np.int32), np.arange(K), tuple(learners), truth=truth.astype(np.int32))
 
 
 def _line(name: str, *, quick: bool, seeds: int) -> Line | None:
