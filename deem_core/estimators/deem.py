@@ -23,6 +23,7 @@ from deem_core.groups.reduction import Voices
 from deem_core.model.config import AUTO, TrainConfig
 from deem_core.model.devices import pick_device
 from deem_core.model.records import Record
+from deem_core.training.alarms import rate_advice
 from deem_core.training.health import Restart, RestartHealth
 from deem_core.training.near_copies import Reduction
 from deem_core.training.parts import Part
@@ -274,9 +275,9 @@ allow_few_learners
         self.warnings_ += [_left_out(fit) for fit in fits if not all(verdict.kept for verdict in fit.health)]
         self.fallback_ = not fits[0].suffices
         if self.fallback_:
-            self.warnings_.append(
-                "Too few of the restarts survived, so the answer is the majority vote. Try another learning rate."
-            )
+            values = {name: item["value"] for name, item in fits[0].settings.to_dict().items()}
+            advice = rate_advice(values, self.sweep_).sentence
+            self.warnings_.append(f"Too few of the restarts survived, so the answer is the majority vote. {advice}")
         self.parts_: list[Part] = [fit.part for fit in fits if fit.suffices and fit.part]
         self.parts_ = [] if self.fallback_ else self.parts_
         self.hedged_ = len(self.parts_) > 1

@@ -32,7 +32,13 @@ VERDICT_LOOKS = {
     "exploding difference": ("Exploding", "red"),
     "class died": ("A class died", "red"),
     "not finite": ("Not finite", "red"),
+    "open": ("Open", "gray"),
 }
+SO_FAR = {f"{words} so far": color for words, color in VERDICT_LOOKS.values()}
+ALL_LOOKS = dict(VERDICT_LOOKS.values()) | SO_FAR
+"""Words of a verdict in the table → colour."""
+
+LEAST_SHARE = next(value for name, value, _ in THRESHOLDS if name == "smallest class share")
 
 
 # ---------------------------------------------------------------------- settings
@@ -104,13 +110,19 @@ def table(sweep: Sweep, verdicts: Sequence[Verdict]) -> pd.DataFrame:
         {
             "": ["★" if r == chosen else "" for r in range(len(verdicts))],
             "rate": [keys(sweep)[r] for r in range(len(verdicts))],
-            "verdict": [[VERDICT_LOOKS[verdict.kind][0]] for verdict in verdicts],
+            "verdict": [[look(verdict)] for verdict in verdicts],
             "reason": [verdict.reason for verdict in verdicts],
             "difference": [[value for value in row if math.isfinite(value)] for row in sweep.difference.tolist()],
             "final difference": [final(row, sweep.smoothing) for row in sweep.difference],
             "smallest class": [verdict.numbers.share_ratio for verdict in verdicts],
         }
     )
+
+
+def look(verdict: Verdict) -> str:
+    """Return the words of a verdict in the table."""
+    words = VERDICT_LOOKS[verdict.kind][0]
+    return f"{words} so far" if verdict.provisional else words
 
 
 def final(difference: Floats, smoothing: float) -> float:

@@ -54,9 +54,10 @@ class Recommendation:
     Attributes
     ----------
     kind : str
-        "recommended"; "best available" if none qualifies but some are not rejected; "no rate is safe".
+        "recommended"; "best available" if none qualifies but some are not rejected; "no rate is safe"; "too early"
+        while a sweep has not come far enough to tell.
     index : int or None
-        Its position; None only if no rate is safe.
+        Its position; None if no rate is safe or it is too early.
     learning_rate : float or None
     n_layers : int or None
     why : str
@@ -64,7 +65,7 @@ class Recommendation:
         What to do for a better answer; empty if there is nothing to improve.
     """
 
-    kind: Literal["recommended", "best available", "no rate is safe"]
+    kind: Literal["recommended", "best available", "no rate is safe", "too early"]
     index: int | None
     learning_rate: float | None
     n_layers: int | None

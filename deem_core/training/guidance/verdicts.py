@@ -23,6 +23,7 @@ Kind = Literal[
     "exploding difference",
     "class died",
     "not finite",
+    "open",
 ]
 
 REJECTED: tuple[Kind, ...] = ("rising energy", "exploding difference", "class died", "not finite")
@@ -116,12 +117,14 @@ class Verdict:
     ----------
     kind : str
         One of recommended, usable, too small, not settled, rising energy, exploding difference, class died, not
-        finite.
+        finite; open while it is too early to tell.
     learning_rate : float
     n_layers : int
     reason : str
         One sentence for a newcomer.
     numbers : Numbers
+    provisional : bool
+        Whether more updates may change it.
     """
 
     kind: Kind
@@ -129,6 +132,12 @@ class Verdict:
     n_layers: int
     reason: str
     numbers: Numbers
+    provisional: bool = False
+
+    @property
+    def words(self) -> str:
+        """The kind, and that it is provisional if it is."""
+        return f"{self.kind} so far" if self.provisional else self.kind
 
     @property
     def rejected(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,6 +19,23 @@ from deem_core.typing import Floats
 if TYPE_CHECKING:
     from deem_core.training.sweep.measure import Look
     from deem_core.training.sweep.sweeper import Sweeper
+
+
+SAME = (
+    "n_layers",
+    "batch_size",
+    "sampler",
+    "sampler_steps",
+    "step_size",
+    "chain_start",
+    "momentum",
+    "l1",
+    "l2",
+    "init_scale",
+    "activation",
+    "near_copies",
+)
+"""Settings that a training must share with a sweep for the sweep's rates to hold."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +105,13 @@ class Sweep:
         return len(set(self.n_layers.tolist())) > 1
 
     @property
+    def share(self) -> float:
+        """How much of it was done; abandoned candidates count as done."""
+        known = self.curves.reached
+        known[list(self.failures)] = len(self.updates)
+        return float(known.sum() / max(known.size * len(self.updates), 1))
+
+    @property
     def positive(self) -> Floats:
         """Mean free energy of the data, (R, T)."""
         return self.curves.positive
@@ -105,6 +130,17 @@ class Sweep:
     def share_ratio(self) -> Floats:
         """Latest share ratio of each candidate, (R,)."""
         return guidance.latest(self.curves.share_ratio)
+
+    def holds_for(self, settings: Mapping[str, Any]) -> bool:
+        """Return whether a training with these settings trains as the candidates did.
+
+        Parameters
+        ----------
+        settings : mapping
+            Setting → value, resolved. Those that do not change what a rate does, such as the seed, may differ.
+        """
+        own = {name: item["value"] for name, item in self.settings.items() if name in SAME}
+        return settings.get("start") == "majority" and all(settings.get(name) == value for name, value in own.items())
 
     def judged(self, smoothing: float) -> tuple[tuple[Verdict, ...], Recommendation]:
         """Return verdicts and recommendation with another smoothing."""
@@ -176,6 +212,7 @@ class Sweep:
                 layers[r],
                 item["reason"],
                 guidance.Numbers.from_dict(item["numbers"]),
+                provisional=not content["complete"] and item["verdict"] not in guidance.CERTAIN,
             )
             for r, item in enumerate(rates)
         )
@@ -271,9 +308,12 @@ def _judge(sweep: Sweep, smoothing: float) -> tuple[tuple[Verdict, ...], Recomme
         failures=sweep.failures,
     )
     verdicts = tuple(guidance.judge_curves(shown, smoothing=smoothing))
-    if sweep.by_depth:
-        return guidance.recommend_depth(verdicts, sweep.dependence)
-    return guidance.recommend(verdicts, guidance.FLOOR * sweep.default_rate)
+    found = (
+        guidance.recommend_depth(verdicts, sweep.dependence)
+        if sweep.by_depth
+        else guidance.recommend(verdicts, guidance.FLOOR * sweep.default_rate)
+    )
+    return found if sweep.complete else guidance.so_far(*found, sweep.share)
 
 
 def _plain(value: Any) -> Any:

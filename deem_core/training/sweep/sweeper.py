@@ -40,7 +40,7 @@ UNLUCKY = (
 )
 """Said if the sweep was repeated."""
 
-STEP = "Sweeping"
+STEP, STEP_AGAIN = "Sweeping", "Sweeping again from another start"
 """What is being done, for those who are told."""
 
 RECORDS = 64
@@ -152,6 +152,7 @@ class Sweeper:
         self.dependence: dict[int, Dependence] = {}
         self.seconds = 0.0
         self.complete = False
+        self.step = STEP
         self._halt = Event()
 
     def estimate_seconds(self) -> float:
@@ -185,6 +186,7 @@ class Sweeper:
         self.seed = int(np.random.SeedSequence([self.seed, 1]).generate_state(1)[0] % (2**31 - 1))
         self.curves = Curves.empty(len(self.candidates), len(self.schedule), self.votes.n_classes)
         self.failures, self.dependence, self.complete = {}, {}, False
+        self.step = STEP_AGAIN
         self._halt.clear()
         yield from self._pass(begun)
         if self.complete and _living(self.result()) >= living:
@@ -234,7 +236,7 @@ class Sweeper:
                 share_ratio=look.share_ratio,
                 seconds_left=self.seconds * (1 - share) / share,
             )
-            self.control.tell(STEP, share, progress)
+            self.control.tell(self.step, share, progress)
             yield progress
 
     def _all(self) -> range:

@@ -14,6 +14,7 @@ from deem_core.errors import InputError
 from deem_core.model.config import Shape, TrainConfig
 from deem_core.model.energy import initialise
 from deem_core.model.records import not_finite
+from deem_core.training.guidance import EARLIEST
 from deem_core.training.sweep import Sweep, Sweeper, default_rates, sweep
 from deem_core.training.sweep.depth import dependence
 from deem_core.training.sweep.trainer import Stack, SweepTrainer
@@ -151,6 +152,20 @@ def test_a_stopped_sweep_has_a_usable_partial_result(votes):
     assert Sweep.from_dict(part.to_dict()).to_dict() == part.to_dict()
 
 
+def test_verdicts_are_provisional_until_the_sweep_is_complete(votes):
+    sweeper = Sweeper(votes, RATES, config=TrainConfig(**TINY))
+    for progress in sweeper:
+        part = sweeper.result()
+        assert part.share == pytest.approx(progress.share, abs=0.05)
+        if not part.complete:
+            assert all(verdict.provisional or verdict.kind == "not finite" for verdict in part.verdicts)
+            assert Sweep.from_dict(part.to_dict()).verdicts == part.verdicts
+            if part.share < EARLIEST:
+                assert {verdict.kind for verdict in part.verdicts} <= {"open", "not finite"}
+                assert part.recommendation.index is None
+    assert not any(verdict.provisional for verdict in sweeper.result().verdicts)
+
+
 def test_a_sweep_that_is_left_midway_ends_its_threads_and_still_answers(votes):
     sweeper = Sweeper(votes, RATES, config=TrainConfig(**TINY))
     for progress in sweeper:
@@ -163,7 +178,7 @@ def test_a_sweep_that_is_left_midway_ends_its_threads_and_still_answers(votes):
 def test_a_result_before_the_start_says_that_nothing_is_known(votes):
     empty = Sweeper(votes, RATES, config=TrainConfig(**TINY)).result()
     assert empty.recommendation.kind == "no rate is safe"
-    assert {verdict.kind for verdict in empty.verdicts} == {"not settled"}
+    assert {verdict.kind for verdict in empty.verdicts} == {"open"}
 
 
 def test_a_sweep_runs_once(votes):
