@@ -38,6 +38,10 @@ SO_FAR = {f"{words} so far": color for words, color in VERDICT_LOOKS.values()}
 ALL_LOOKS = dict(VERDICT_LOOKS.values()) | SO_FAR
 """Words of a verdict in the table → colour."""
 
+NO_REFEREE = (
+    "The grouped model does not explain these votes, or was not asked (start: majority): it judges no labels here."
+)
+
 LEAST_SHARE = next(value for name, value, _ in THRESHOLDS if name == "smallest class share")
 
 

@@ -123,9 +123,9 @@ def judge_curves(shown: Shown, *, smoothing: float = SMOOTHING) -> list[Verdict]
 
 
 def end_noise(curve: Floats) -> float:
-    """Return the standard error of a raw curve's end minus its start, from the curve itself.
+    """Return the standard error of a raw curve's end minus its start.
 
-    Steps from record to record have the robust sd s (1.4826 times their median absolute deviation, so that a trend
+    It is measured from the curve itself: steps from record to record have the robust sd s (1.4826 times their median absolute deviation, so that a trend
     does not count); a record then has s/√2, and the end is a mean over k of them: s/√2 · √(1 + 1/k). NaN with fewer
     than three records.
 
@@ -146,7 +146,10 @@ def _tail(records: int) -> int:
 
 
 def _compared(numbers: Sequence[Numbers], safe: Sequence[bool], shown: Shown, smoothing: float) -> list[Numbers]:
-    """Add the grouped likelihood at the end, and how far it is behind the best safe candidate's."""
+    """Add the final grouped likelihood and its distance to the best.
+
+    The best of the safe candidates counts.
+    """
     if shown.grouped_likelihood is None:
         return list(numbers)
     ends = []
@@ -160,7 +163,10 @@ def _compared(numbers: Sequence[Numbers], safe: Sequence[bool], shown: Shown, sm
 
 
 def _known(number: float) -> float:
-    """Return the number, or the one NaN that is equal to itself in comparisons of verdicts."""
+    """Return the number, or `math.nan`.
+
+    Being one object, that is equal to itself where verdicts are compared.
+    """
     return number if math.isfinite(number) else math.nan
 
 

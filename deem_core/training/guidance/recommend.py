@@ -130,9 +130,9 @@ def _nothing_against(verdict: Verdict) -> bool:
 
 
 def unlucky_start(verdicts: Sequence[Verdict]) -> bool:
-    """Return whether classes died at most rates although no energy rose beyond `RISE`.
+    """Return whether classes died at most rates without rising energies.
 
-    Then the start is to blame, not the rates.
+    Then the start is to blame, not the rates. A rise counts beyond `RISE`.
     """
     calm = [v for v in verdicts if v.numbers.records and v.numbers.rise <= RISE]
     return 2 * sum(v.kind == "class died" for v in calm) > len(calm)

@@ -33,7 +33,10 @@ class Referee:
 
     @classmethod
     def of(cls, tree: GroupedModel, codes: Integers) -> Self:
-        """Return the referee of rows (m, d) of the votes that the tree was fitted to."""
+        """Return the referee of some rows.
+
+        ``codes`` (m, d) are of the learners that the tree was fitted to.
+        """
         lifted = np.maximum(tree.posterior(codes), LEAST_PROBABILITY)
         return cls(np.log(lifted / lifted.sum(axis=1, keepdims=True)))
 

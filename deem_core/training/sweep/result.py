@@ -128,7 +128,10 @@ class Sweep:
 
     @property
     def grouped_likelihood(self) -> Floats | None:
-        """Grouped likelihood of the labels, (R, T); None where no grouped model explains the votes."""
+        """Grouped likelihood of the labels, (R, T).
+
+        None where no grouped model explains the votes.
+        """
         return self.curves.grouped_likelihood if np.isfinite(self.curves.grouped_likelihood).any() else None
 
     @property
