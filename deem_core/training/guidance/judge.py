@@ -125,9 +125,9 @@ def judge_curves(shown: Shown, *, smoothing: float = SMOOTHING) -> list[Verdict]
 def end_noise(curve: Floats) -> float:
     """Return the standard error of a raw curve's end minus its start.
 
-    It is measured from the curve itself: steps from record to record have the robust sd s (1.4826 times their median absolute deviation, so that a trend
-    does not count); a record then has s/√2, and the end is a mean over k of them: s/√2 · √(1 + 1/k). NaN with fewer
-    than three records.
+    It is measured from the curve itself: steps from record to record have the robust sd s (1.4826 times their median
+    absolute deviation, so that a trend does not count); a record then has s/√2, and the end is a mean over k of them:
+    s/√2 · √(1 + 1/k). NaN with fewer than three records.
 
     Parameters
     ----------
