@@ -1,0 +1,120 @@
+"""Answers of the methods to an ensemble, kept in the store: attempts are made of them in no time."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+import deem_core
+from benchmarks.misfit.ensembles import STORE
+from deem_core import Votes
+from deem_core.auto import decide
+from deem_core.errors import DeemError
+from deem_core.estimators import as_methods
+from deem_core.methods import registry
+from deem_core.typing import Floats
+from deem_core.votes.majority import vote_shares
+
+RIVALS = ("ds", "onecoin", "weighted_mv", "la2", "ebcc", "lsml", "irbm", "gds")
+"""Methods that train nothing."""
+TRAINED = ("deem", "irbm_cd")
+SEEDS = (0, 1, 2)
+"""Seeds of DEEM; the others have the first."""
+SETTINGS: dict[str, dict[str, Any]] = {"deem": {}, "irbm_cd": {"restarts": 1}, "deem_bare": {"n_layers": 0}}
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """An ensemble and what the methods answer.
+
+    Attributes
+    ----------
+    name : str
+    votes : Votes
+    branch, excess
+        Of `auto`.
+    auto : (n,) int
+        Its labels.
+    posteriors : dict of str to (n, K)
+        Method and seed, as ``deem-1`` → posterior; those that refused are missing.
+    seconds : dict of str to float
+    """
+
+    name: str
+    votes: Votes
+    branch: str
+    excess: float
+    auto: Any
+    posteriors: dict[str, Floats] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def shares(self) -> Floats:
+        """Shares of the votes, (n, K)."""
+        return vote_shares(self.votes.codes, self.votes.n_classes)
+
+
+def case_of(name: str, votes: Votes, *, store: Path = STORE, methods: tuple[str, ...] | None = None) -> Case | None:
+    """Return what the methods answer, or None where `auto` has a model that fits."""
+    decision = _kept(store / f"{name}-auto.npz", partial(_decision, votes))
+    case = Case(
+        name, votes, str(decision["branch"]), float(decision["excess"]), decision["codes"], {}, {"auto": _s(decision)}
+    )
+    if case.branch != "dense":
+        return None
+    asked = methods or tuple([*RIVALS, "irbm_cd-0", *(f"deem-{seed}" for seed in SEEDS)])
+    for key in asked:
+        method, _, seed = key.partition("-")
+        made = _kept(store / f"{name}-{key}.npz", partial(_answer, votes, method, int(seed or 0)))
+        case.seconds[key] = _s(made)
+        if made["posterior"].size:
+            case.posteriors[key] = made["posterior"].astype(float)
+    return case
+
+
+def _kept(file: Path, make: Any) -> dict[str, Any]:
+    """Return what ``make`` gives, from the store if this version gave it before."""
+    if file.exists():
+        kept = dict(np.load(file))
+        if str(kept["version"]) == deem_core.__version__:
+            return kept
+    begun = time.process_time()
+    made = make()
+    made |= {"seconds": time.process_time() - begun, "version": deem_core.__version__}
+    np.savez_compressed(file, **made)
+    return dict(made)
+
+
+def _decision(votes: Votes) -> dict[str, Any]:
+    made = decide(votes.without_truth(), np.random.default_rng(0))
+    excess = None if made.grouping is None else made.grouping.excess
+    return {"branch": made.branch, "excess": np.nan if excess is None else excess, "codes": made.aggregate.codes}
+
+
+def _answer(votes: Votes, method: str, seed: int) -> dict[str, Any]:
+    settings = SETTINGS.get(method, {})
+    rng = np.random.default_rng(seed)
+    try:
+        if method in TRAINED:
+            made = _trained(votes, method, rng, settings)
+        else:
+            made = registry.aggregate(method, votes.without_truth(), rng)
+    except DeemError:
+        return {"posterior": np.empty(0)}
+    return {"posterior": made.posterior.astype(np.float32)}
+
+
+def _trained(votes: Votes, method: str, rng: np.random.Generator, settings: dict[str, Any]) -> Any:
+    kind = "DEEM" if method == "deem" else "IRBM"
+    with patch.object(as_methods, kind, partial(getattr(as_methods, kind), **settings)):
+        return getattr(as_methods, method)(votes.without_truth(), rng)
+
+
+def _s(made: dict[str, Any]) -> float:
+    return float(made["seconds"])
