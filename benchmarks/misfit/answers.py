@@ -23,10 +23,8 @@ from deem_core.votes.majority import vote_shares
 
 RIVALS = ("ds", "onecoin", "weighted_mv", "la2", "ebcc", "lsml", "irbm", "gds")
 """Methods that train nothing."""
-TRAINED = ("deem", "irbm_cd")
-SEEDS = (0, 1, 2)
-"""Seeds of DEEM; the others have the first."""
-SETTINGS: dict[str, dict[str, Any]] = {"deem": {}, "irbm_cd": {"restarts": 1}, "deem_bare": {"n_layers": 0}}
+TRAINED = ("irbm_cd-0", "deem-0")
+"""Methods that train a model, with their seed; the iRBM has one restart, DEEM its five."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +39,8 @@ class Case:
         Of `auto`.
     auto : (n,) int
         Its labels.
-    posteriors : dict of str to (n, K)
-        Method and seed, as ``deem-1`` → posterior; those that refused are missing.
+    posteriors : dict of str to (n, K) float
+        Method → posterior; those that refused are missing.
     seconds : dict of str to float
     """
 
@@ -60,7 +58,7 @@ class Case:
         return vote_shares(self.votes.codes, self.votes.n_classes)
 
 
-def case_of(name: str, votes: Votes, *, store: Path = STORE, methods: tuple[str, ...] | None = None) -> Case | None:
+def case_of(name: str, votes: Votes, *, store: Path = STORE) -> Case | None:
     """Return what the methods answer, or None where `auto` has a model that fits."""
     decision = _kept(store / f"{name}-auto.npz", partial(_decision, votes))
     case = Case(
@@ -68,10 +66,8 @@ def case_of(name: str, votes: Votes, *, store: Path = STORE, methods: tuple[str,
     )
     if case.branch != "dense":
         return None
-    asked = methods or tuple([*RIVALS, "irbm_cd-0", *(f"deem-{seed}" for seed in SEEDS)])
-    for key in asked:
-        method, _, seed = key.partition("-")
-        made = _kept(store / f"{name}-{key}.npz", partial(_answer, votes, method, int(seed or 0)))
+    for key in (*RIVALS, *TRAINED):
+        made = _kept(store / f"{name}-{key}.npz", partial(_answer, votes, key.removesuffix("-0")))
         case.seconds[key] = _s(made)
         if made["posterior"].size:
             case.posteriors[key] = made["posterior"].astype(float)
@@ -97,23 +93,13 @@ def _decision(votes: Votes) -> dict[str, Any]:
     return {"branch": made.branch, "excess": np.nan if excess is None else excess, "codes": made.aggregate.codes}
 
 
-def _answer(votes: Votes, method: str, seed: int) -> dict[str, Any]:
-    settings = SETTINGS.get(method, {})
-    rng = np.random.default_rng(seed)
+def _answer(votes: Votes, method: str) -> dict[str, Any]:
     try:
-        if method in TRAINED:
-            made = _trained(votes, method, rng, settings)
-        else:
-            made = registry.aggregate(method, votes.without_truth(), rng)
+        with patch.object(as_methods, "IRBM", partial(as_methods.IRBM, restarts=1)):
+            made = registry.aggregate(method, votes.without_truth(), np.random.default_rng(0))
     except DeemError:
         return {"posterior": np.empty(0)}
     return {"posterior": made.posterior.astype(np.float32)}
-
-
-def _trained(votes: Votes, method: str, rng: np.random.Generator, settings: dict[str, Any]) -> Any:
-    kind = "DEEM" if method == "deem" else "IRBM"
-    with patch.object(as_methods, kind, partial(getattr(as_methods, kind), **settings)):
-        return getattr(as_methods, method)(votes.without_truth(), rng)
 
 
 def _s(made: dict[str, Any]) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -100,10 +100,11 @@ def _drawn(generator: Callable[..., Any], asked: dict[str, Any], n_classes: int 
     return features.astype(float), np.unique(classes, return_inverse=True)[1].astype(np.int64)
 
 
-def _separable(informative: int, n_classes: int, clusters: int, flip: float, apart: float, noise: int) -> Any:
-    """Return the settings of a table of `make_classification`."""
+def _separable(informative: int, n_classes: int, clusters: int, flip: float, *more: float) -> dict[str, Any]:
+    """Return the settings of a table of `make_classification`; ``more``: class separation, noise features."""
+    apart, noise = more
     return {
-        "n_features": informative + noise,
+        "n_features": informative + int(noise),
         "n_informative": informative,
         "n_redundant": 0,
         "n_classes": n_classes,
@@ -137,7 +138,7 @@ _OTHERS: dict[str, tuple[Callable[..., Any], dict[str, Any], int | None]] = {
     "s_curve": (datasets.make_s_curve, {"noise": 0.3}, 4),
 }
 
-SOURCES: tuple[Source, ...] = (
+_TABLES = (
     Source("digits", "digits", True, partial(_bundled, datasets.load_digits)),
     Source("digits_noisy", "digits", True, _noisy_digits),
     Source("digits_half", "digits", True, _half_digits),
@@ -152,3 +153,6 @@ SOURCES: tuple[Source, ...] = (
     ),
     *(Source(name, name, False, partial(_drawn, *made)) for name, made in _OTHERS.items()),
 )
+
+SOURCES = (*_TABLES, *(replace(source, name=f"{source.name}-2") for source in _TABLES))
+"""Every table twice: a second draw of rows, where it is drawn, and other learners."""
