@@ -44,7 +44,7 @@ them on most draws. The real ensembles that do not fit are much farther away fro
 """
 MOST_EXCESS = MOST_NOISE = 0.05
 """Excess that noise may excuse, and noise above which the test says nothing about learners of different groups."""
-RESTORED = 0.25
+RESTORED = 1 / 3
 """Share of the excess that a dissolved group, put back, may leave, with `NOISE` standard deviations added."""
 FITS_WITHIN = 0.0005
 """Excess inside groups up to which families are exact, though their heads err together."""
