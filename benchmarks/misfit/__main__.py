@@ -20,7 +20,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from benchmarks.bench_accuracy import load
-from benchmarks.misfit.answers import Case, case_of
+from benchmarks.misfit.answers import METHODS, Case, case_of
 from benchmarks.misfit.attempts import DEEM, attempts, measures
 from benchmarks.misfit.ensembles import STORE, ensemble
 from benchmarks.misfit.tables import SOURCES, half
@@ -28,7 +28,6 @@ from deem_core.typing import Floats
 from deem_core.votes.majority import fair_hits
 
 SEEN = ("ens_digits", "uci_gesture", "uci_artchars", "ens_letter")
-SHOWN = ("ds", "onecoin", "la2", "ebcc", "lsml", "irbm_cd-0", DEEM)
 GOAL, WORST = 0.3, -0.5
 """Points over the majority vote that the mean must exceed, and below it that no set may lie."""
 CAUTION = -0.25
@@ -114,7 +113,7 @@ def choice(found: dict[str, Floats]) -> str:
 
 def methods_table(cases: Sequence[Case]) -> Iterator[str]:
     """Yield what each method gains on each set."""
-    heads = ("set", "rows × learners × classes", "excess", "majority vote", "auto", *(_short(name) for name in SHOWN))
+    heads = ("set", "rows × learners × classes", "excess", "majority vote", "auto", *METHODS)
     yield f"| {' | '.join(heads)} | CPU s of DEEM |"
     yield f"|{'---|' * (len(heads) + 1)}"
     columns: list[list[float]] = []
@@ -123,7 +122,7 @@ def methods_table(cases: Sequence[Case]) -> Iterator[str]:
         assert truth is not None  # noqa: S101
         majority = 100 * float(fair_hits(case.votes.codes, case.votes.majority_vote, truth).mean())
         own = [gain(case, case.auto)]
-        own += [gain(case, case.posteriors[m].argmax(axis=1)) if m in case.posteriors else np.nan for m in SHOWN]
+        own += [gain(case, case.posteriors[m].argmax(axis=1)) if m in case.posteriors else np.nan for m in METHODS]
         columns.append(own)
         shape = f"{case.votes.n_rows:,} × {case.votes.n_learners} × {case.votes.n_classes}"
         cells = [case.name, shape, f"{case.excess:.3f}", f"{majority:.1f}", *(f"{value:+.1f}" for value in own)]
@@ -173,10 +172,6 @@ def signs_table(groups: dict[str, list[Case]]) -> Iterator[str]:
     overs = [over for _, over, _ in rows]
     ranks = [spearmanr(overs, [told[head] for _, _, told in rows]).statistic for head in heads]
     yield f"| rank correlation | | {' | '.join(f'{rank:+.2f}' for rank in ranks)} |"
-
-
-def _short(name: str) -> str:
-    return name.removesuffix("-0")
 
 
 if __name__ == "__main__":

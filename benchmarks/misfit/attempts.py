@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from benchmarks.misfit.answers import Case
 from deem_core.methods import dawid_skene
+from deem_core.methods.safe_vote import Ballot
 from deem_core.typing import Floats
 from deem_core.votes.majority import vote_shares
 
 Labels = NDArray[np.intp]
 Attempt = Callable[[Case], Labels]
 
-DEEM = "deem-0"
+DEEM = "deem"
 WITH_DEEM = (DEEM, "ebcc", "ds", "la2", "lsml")
 WITHOUT = ("ebcc", "ds", "onecoin", "la2", "lsml")
 ANY_MARGIN = 10**6
@@ -47,6 +48,11 @@ def attempts() -> dict[str, dict[str, Attempt]]:
             f"{least} of {_names(methods)}, near ties": partial(agreed, methods=methods, least=least, margin=1)
             for methods in (WITH_DEEM, WITHOUT)
             for least in range(len(methods) - 1, len(methods) + 1)
+        },
+        "Averages and ballots of methods": {
+            "ballots of vote, DS, one-coin, EBCC (the safe vote without its guards)": safe_vote,
+            f"mean of vote shares, {_names(WITH_DEEM)}": partial(mean_of, methods=WITH_DEEM),
+            f"mean of vote shares, {_names(WITHOUT)}": partial(mean_of, methods=WITHOUT),
         },
         "DEEM answers where a sign allows it, else the vote": {
             f"DEEM if {sign}": partial(allowed, sign=sign) for sign in SIGNS
@@ -76,6 +82,19 @@ def agreed(case: Case, *, methods: Sequence[str], least: int, margin: int = ANY_
         if method in case.posteriors:
             ballots[np.arange(len(ballots)), _among(case, case.posteriors[method], margin)] += 1
     return np.where(ballots.max(axis=1) >= least, ballots.argmax(axis=1), case.auto)
+
+
+def safe_vote(case: Case) -> Labels:
+    """Return the ballots of the safe vote, whose guards are for crowds."""
+    voters = [case.posteriors[method] for method in ("ds", "onecoin", "ebcc") if method in case.posteriors]
+    return np.asarray(Ballot(case.votes.n_classes, 1, None).posterior(case.votes.codes, voters)[0].argmax(axis=1))
+
+
+def mean_of(case: Case, *, methods: Sequence[str]) -> Labels:
+    """Return the labels of the mean of vote shares and posteriors."""
+    return np.asarray(
+        sum((case.posteriors[method] for method in methods if method in case.posteriors), case.shares).argmax(axis=1)
+    )
 
 
 def allowed(case: Case, *, sign: str) -> Labels:

@@ -49,7 +49,7 @@ class Source:
 
 def half(source: Source) -> Half:
     """Return the half of a table: fixed by the hashes of the origins' names, before any accuracy was seen."""
-    origins = {other.origin for other in SOURCES if other.real == source.real}
+    origins = {other.origin for other in _TABLES if other.real == source.real}
     ordered = sorted(origins, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
     return "choose" if ordered.index(source.origin) % 2 == 0 else "judge"
 
@@ -154,5 +154,5 @@ _TABLES = (
     *(Source(name, name, False, partial(_drawn, *made)) for name, made in _OTHERS.items()),
 )
 
-SOURCES = (*_TABLES, *(replace(source, name=f"{source.name}-2") for source in _TABLES))
-"""Every table twice: a second draw of rows, where it is drawn, and other learners."""
+SOURCES = (*_TABLES, *(replace(source, name=f"{source.name}-2") for source in _TABLES if half(source) == "choose"))
+"""Every table, and those to choose from twice: a second draw of rows, where it is drawn, and other learners."""
