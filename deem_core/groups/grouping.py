@@ -284,11 +284,11 @@ def _verdict(test: Goodness | None, model: GroupedModel) -> tuple[bool, str]:
 def _restored(
     votes: Votes, search: GroupSearch, test: Goodness, rng: np.random.Generator, control: Control
 ) -> tuple[GroupSearch, Goodness]:
-    """Return the search and the test of its best groups, with a dissolved group back where it explains what is left.
+    """Put a dissolved group back where it explains what is left.
 
-    On the few rows of the search BIC saves the K(K − 1) parameters of a group by moving the label onto its latent, even
-    where the group is real. The test sees more rows. Families whose heads err together stay dissolved: there the larger
-    model leaves more than chance, too.
+    Return the search with its best placement, and the test of that one. On the few rows of the search BIC saves the
+    K(K − 1) parameters of a group by moving the label onto its latent, even where the group is real. The test sees more
+    rows. Families whose heads err together stay dissolved: there the larger model leaves more than chance, too.
     """
     if test.excess is None or test.excess <= NOISE * test.noise:
         return search, test
