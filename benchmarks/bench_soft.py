@@ -14,7 +14,7 @@ import argparse
 import json
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -117,9 +117,7 @@ SETS = {
     "moons": Made(CHOOSE, partial(datasets.make_moons, 3_000, noise=0.35, random_state=0), "few", 60),
     "quantiles5": Made(
         CHOOSE,
-        partial(
-            datasets.make_gaussian_quantiles, n_samples=3_000, n_features=6, n_classes=5, random_state=0
-        ),
+        partial(datasets.make_gaussian_quantiles, n_samples=3_000, n_features=6, n_classes=5, random_state=0),
         "mixed",
     ),
     "blobs6": Made(
