@@ -53,8 +53,8 @@ RESULTS = Path(__file__).parent / "results"
 STORE = RESULTS / "soft.json"
 PAGE = RESULTS / "soft.md"
 HARD = ("mv", "ds", "auto", "deem")
-SOFT = ("mean_prob", "geo_pool", "log_pool", "deem_soft")
-SEEDS = 3
+SOFT = ("mean_prob", "geo_pool", "log_pool", "cal_pool", "deem_soft")
+SEEDS = 1
 FOLDS = 5
 CHOOSE, JUDGE = "choose", "judge"
 

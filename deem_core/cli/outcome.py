@@ -163,6 +163,6 @@ def _beside(answer: Answer) -> dict[str, Codes]:
         "dawid skene": dawid_skene.aggregate(votes, rng).codes,
     }
     if votes.soft is not None:
-        for pool in (pools.mean_prob, pools.geo_pool, pools.log_pool):
+        for pool in (pools.mean_prob, pools.geo_pool, pools.log_pool, pools.cal_pool):
             labels[pool.__name__.replace("_", " ")] = pool(votes, rng).codes
     return labels

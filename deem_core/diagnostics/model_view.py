@@ -77,7 +77,7 @@ class FittedModel(Protocol):
         """Return new rows in the model's terms."""
 
     def read(self, votes: Votes) -> Rows:
-        """Return what the model reads of votes in its terms: codes, or probabilities."""
+        """Return what it reads of votes in its terms."""
 
     def fuse_rows(self, rows: Rows) -> Floats:
         """Return (n, K) probabilities for what it reads."""

@@ -83,7 +83,10 @@ class Perturbation:
 
 
 def _others(own: Rows, pool: Rows, position: Floats) -> Rows:
-    """Return a learner's votes of other rows in place of those that were cast, (b,) or (b, K)."""
+    """Return a learner's votes of other rows, (b,) or (b, K).
+
+    Where it cast none, there is none.
+    """
     cast = np.flatnonzero(votes_cast(pool)[:, 0])
     if not len(cast):
         return own[:, 0]

@@ -1,4 +1,4 @@
-"""DEEM, soft DEEM and the iRBM under the contract of methods, with defaults."""
+"""DEEM, soft DEEM and the iRBM under the contract of methods."""
 
 from __future__ import annotations
 

@@ -98,7 +98,10 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return recode.recode(X, self.learners_, self.classes_, soft=self.reads_soft)
 
     def read(self, votes: Votes) -> Rows:
-        """Return what the model reads of votes in its own terms: class codes (n, d)."""
+        """Return what the model reads of votes in its own terms.
+
+        Class codes (n, d), unless it reads probabilities.
+        """
         return votes.codes
 
     def fuse_rows(self, rows: Rows, n_samples: int | None = None) -> Floats:
@@ -117,7 +120,10 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return self._sampled(rows.spread(found), n_samples)
 
     def _sampled(self, posterior: Floats, n_samples: int | None) -> Floats:
-        """Return shares of so many labels drawn from a posterior (n, K); itself if None."""
+        """Return shares of labels drawn from a posterior (n, K).
+
+        Itself without a number of draws.
+        """
         if n_samples is None:
             return posterior
         rng = np.random.default_rng(self.seed_)

@@ -159,7 +159,10 @@ class SoftDEEM(DEEM):
         return self._sampled(posterior, n_samples)
 
     def _posterior(self, rows: Rows) -> Floats:
-        """Return the answer (n, K) for probabilities or codes; their mean where no restart survived."""
+        """Return the answer (n, K) for probabilities or codes.
+
+        Their mean where no restart survived.
+        """
         if self.parts_:
             return cast(SoftPart, self.parts_[0]).posteriors(rows)
         K = len(self.classes_)

@@ -262,6 +262,15 @@ _ENTRIES = (
         limit=_POOL_LIMIT,
     ),
     Entry(
+        name="cal_pool",
+        title="Calibrated pool",
+        description="The mean of probabilities, each learner's confidence brought to its agreement with the others.",
+        paper="this project",
+        function="deem_core.methods.pools:cal_pool",
+        soft=True,
+        limit=_POOL_LIMIT,
+    ),
+    Entry(
         name="irbm",
         title="iRBM, exact",
         description="Dawid-Skene run longer: DEEM without layers has the same maximum of likelihood (Lemma 1).",

@@ -34,6 +34,15 @@ GROUPS_RATE = 0.05
 GROUPS_TIME = 15.0
 """Learning rate × updates from a start at groups."""
 
+SOFT_TIME = 30.0
+"""Learning rate × updates on soft votes: the start is better than the majority vote, and longer runs drift from it."""
+
+SOFT_ACCURACY = 0.9
+"""How often a hidden vote is right at the start: evidence is already doubted, hidden votes need not be."""
+
+NOT_SOFT = ("start", "near_copies")
+"""Settings that soft DEEM does not have: it starts from what the learners believe and has no guard."""
+
 AUTO = "auto"
 """The learning rate that a sweep recommends, or the start that the votes speak for."""
 
@@ -269,10 +278,11 @@ class Settings:
         return {name: {"value": getattr(self.config, name), "reason": why} for name, why in self.reasons.items()}
 
 
-def resolve(config: TrainConfig, shape: Shape) -> Settings:
+def resolve(config: TrainConfig, shape: Shape, *, soft: bool = False) -> Settings:
     """Fill in values from the data, each with a reason.
 
-    A start that is still "auto" counts as the majority vote.
+    A start that is still "auto" counts as the majority vote. ``soft`` tells whether probabilities are trained on: the
+    weight at the start, log(K − 1) + log 9, then makes a hidden vote right with 90 %.
     """
     reasons = {item.name: _given_reason(config, item) for item in fields(config)}
 
@@ -307,6 +317,13 @@ def resolve(config: TrainConfig, shape: Shape) -> Settings:
         updates = max(math.ceil(config.epochs * shape.n_rows / batch), 1)
         reasons["updates"] = f"{config.epochs:g} epochs of {shape.n_rows:,} rows"
         config = replace(config, updates=updates, epochs=None)
+    if soft:
+        updates = math.ceil(SOFT_TIME / rate)
+        choose(
+            "updates", updates, f"learning rate × updates ≈ {SOFT_TIME:g}: soft votes start near and drift if longer"
+        )
+        scale = math.log(shape.n_classes - 1) + math.log(SOFT_ACCURACY / (1 - SOFT_ACCURACY))
+        choose("init_scale", scale, f"a hidden vote is right with {SOFT_ACCURACY:.0%} to begin with")
     goal = GROUPS_TIME if grouped else TRAINING_TIME if layered else TRAINING_TIME_BARE
     least, most = GROUPS_UPDATES if grouped else UPDATES
     updates = int(min(max(round(goal / rate, 6), least), most))
@@ -320,7 +337,8 @@ def resolve(config: TrainConfig, shape: Shape) -> Settings:
         scale = min(2.0, 12 / max(shape.votes_per_row, 1))
         choose("init_scale", scale, "2, or 12 / votes per row: more voters would start saturated")
         choose("step_size", 1.0, "without layers large steps are safe and mix better")
-    return Settings(config, reasons)
+    told = {name: why for name, why in reasons.items() if not (soft and name in NOT_SOFT)}
+    return Settings(config, told)
 
 
 def _given_reason(config: TrainConfig, item: Any) -> str:

@@ -182,7 +182,10 @@ class LabelTask:
         return Trainer(votes.codes, votes.n_classes, config, seeds, device=device, tree=tree, crew=crew)
 
     def judge(self, model: Model, failures: Sequence[str | None]) -> tuple[list[RestartHealth], NDArray[np.intp]]:
-        """Return the verdict on each restart, by the majority vote, and its class map (R, K)."""
+        """Return the verdict on each restart and its class map (R, K).
+
+        By the majority vote.
+        """
         votes, rows = self.votes, spread_rows(self.votes.n_rows, JUDGED_ROWS)
         majority = votes.majority_vote.codes[rows]
         labels = np.empty((model.n_models, len(rows)), np.intp)

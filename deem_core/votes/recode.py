@@ -196,7 +196,7 @@ def _in_order(codes: Codes, names: Sequence[str], learners: Sequence[str]) -> Co
 
 
 def _places(X: Any, votes: Votes, learners: Sequence[str]) -> list[int]:
-    """Return where each learner of the model stands in the votes, -1 for nowhere."""
+    """Return where each learner stands in the votes, -1 for nowhere."""
     if not isinstance(X, (Votes, pd.DataFrame)):
         return list(range(len(learners)))
     position = {name: j for j, name in enumerate(votes.learners)}

@@ -16,7 +16,7 @@ from studio.train import trainings
 TITLE = "Answer by auto"
 """What people call a run of the one-click answer."""
 
-SHORT = {"gds": "Dawid-Skene", "mv": "Majority", "safe": "Safe vote", "rules": "Rules"}
+SHORT = {"gds": "Dawid-Skene", "mv": "Majority", "safe": "Safe vote", "rules": "Rules", "cal_pool": "Calibrated pool"}
 """Methods by names that fit on a card."""
 
 

@@ -32,9 +32,9 @@ _DRAWN_CELLS = 1 << 20  # (draw, learner, class) cells of a layer held at once b
 
 
 def draw_numbers(n_learners: int, *key: int, n_draws: int = DRAWS) -> Tensor:
-    """Return uniform numbers (d, S) for the draws of hidden votes, seeded by a key.
+    """Return uniform numbers (d, S) by which hidden votes are drawn.
 
-    A learner's numbers fall one into each S-th part of [0, 1), in an order of their own (a Latin hypercube): few draws
+    The key seeds them.     A learner's numbers fall one into each S-th part of [0, 1), in an order of their own (a Latin hypercube): few draws
     go further so, and each is uniform.
     """
     rng = np.random.default_rng(np.random.SeedSequence(key))
@@ -44,9 +44,10 @@ def draw_numbers(n_learners: int, *key: int, n_draws: int = DRAWS) -> Tensor:
 
 @torch.no_grad()
 def soft_logits(model: Model, evidence: Evidence, numbers: Tensor) -> Tensor:
-    """Return the label's logits (B, K) of one model (R = 1) for evidence (B, d, K) and numbers (d, S).
+    """Return the label's logits (B, K) for evidence (B, d, K).
 
-    Those of `log_joint`; of rows whose votes are as good as hard, the model's own.
+    Of one model (R = 1), with numbers (d, S). They are those of `log_joint`; of rows whose votes are as good as hard,
+    the model's own.
     """
     logits = log_joint(model, evidence, numbers)
     certain = evidence.certain

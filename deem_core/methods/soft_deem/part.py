@@ -38,7 +38,7 @@ class SoftPart(Part):
 
     @property
     def states_per_row(self) -> int:
-        """Unit states that asking about a row takes, over all restarts and draws."""
+        """Unit states that asking about a row takes, draws counted."""
         return super().states_per_row * (DRAWS * _LABELS if self.n_layers else 1)
 
     def posteriors(self, rows: Rows) -> Floats:
@@ -62,7 +62,7 @@ class SoftPart(Part):
         return aligned
 
     def parameters(self) -> None:
-        """Return None: the parameters are of hidden votes, not of what the learners say."""
+        """Return None: the parameters are of hidden votes."""
         return
 
     def _asked(self, rows: Rows) -> Iterator[tuple[slice, torch.Tensor]]:

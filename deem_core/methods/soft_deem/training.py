@@ -1,8 +1,7 @@
-"""Training on evidence: settings, positives that are drawn, and restarts judged by the mean probability."""
+"""Training on evidence: settings, positives that are drawn, judged restarts."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -29,12 +28,6 @@ from deem_core.votes import Votes
 from deem_core.votes.alignment import class_map
 from deem_core.votes.arrays import spread_rows
 
-ACCURACY = 0.9
-"""How often a hidden vote is right at the start: evidence is already doubted, hidden votes need not be."""
-
-TRAINING_TIME = 30.0
-"""Learning rate × updates: the start is better than the majority vote, and longer runs drift from it."""
-
 TRAINED_ROWS = 1_000_000
 """Rows, evenly spread, that batches are drawn from; a run sees fewer."""
 
@@ -48,33 +41,14 @@ JUDGED_ROWS = 20_000
 """Rows, evenly spread, on which restarts are aligned with the mean probability and judged."""
 
 
-NO_SETTINGS = ("start", "near_copies")
-"""Settings of DEEM that soft DEEM does not have: it starts from what the learners believe and guards nothing."""
-
-
 def settings_for(votes: Votes, config: TrainConfig | None = None) -> Settings:
-    """Return DEEM's settings from the data, with another start and length.
-
-    The weight at the start, log(K − 1) + log 9, makes a hidden vote right with 90 %.
-    """
-    config = replace(config or TrainConfig(), start="majority", near_copies="keep")
-    reasons = {}
-    if config.init_scale is None:
-        scale = math.log(votes.n_classes - 1) + math.log(ACCURACY / (1 - ACCURACY))
-        config = replace(config, init_scale=scale)
-        reasons["init_scale"] = f"a hidden vote is right with {ACCURACY:.0%} to begin with"
-    settings = resolve(config, shape_of(votes))
-    resolved = settings.config
-    if config.updates is None and config.epochs is None:
-        rate = float(resolved.learning_rate or 0)  # resolved: a number by now
-        resolved = replace(resolved, updates=math.ceil(TRAINING_TIME / rate))
-        reasons["updates"] = f"learning rate × updates ≈ {TRAINING_TIME:g}: soft votes start better and drift if longer"
-    told = {name: why for name, why in settings.reasons.items() if name not in NO_SETTINGS}
-    return Settings(resolved, {**told, **reasons})
+    """Return the settings of a training on soft votes."""
+    wished = replace(config or TrainConfig(), start="majority", near_copies="keep")
+    return resolve(wished, shape_of(votes), soft=True)
 
 
 def shape_of(votes: Votes) -> Shape:
-    """Return the size of the table to train on, rows without votes left out."""
+    """Return the size of the table, rows without votes left out."""
     voted = votes.votes_per_row[votes.votes_per_row > 0]
     per_row = float(voted.mean()) if len(voted) else 0.0
     return Shape(len(voted), votes.n_learners, votes.n_classes, per_row, per_row / votes.n_learners)

@@ -10,9 +10,9 @@ from deem_core.comparison import METHODS
 from deem_core.control import Stopped, StopWhen
 from deem_core.estimators.as_methods import deem_soft
 from deem_core.methods.pools import log_pool, mean_prob
-from deem_core.methods.soft_deem import training
 from deem_core.methods.soft_deem.training import EvidenceTrainer, SoftTask, settings_for
 from deem_core.methods.soft_deem.weighing import SoftRows
+from deem_core.model import config as model_config
 from deem_core.model.trainer import Trainer
 from deem_core.votes.arrays import one_hot
 from deem_core.votes.describe import accuracy
@@ -26,7 +26,7 @@ def run(votes, seed=0, **options):
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch):
-    monkeypatch.setattr(training, "TRAINING_TIME", 6.0)
+    monkeypatch.setattr(model_config, "SOFT_TIME", 6.0)
 
 
 def test_it_is_in_the_registry():
@@ -174,7 +174,7 @@ def test_the_start_takes_hidden_votes_as_right_with_ninety_percent():
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "expected"), [("uci_artchars", 0.909), ("uci_gesture", 0.621)])
 def test_accuracy_on_real_soft_votes(large_data, monkeypatch, name, expected):
-    monkeypatch.setattr(training, "TRAINING_TIME", 30.0)
+    monkeypatch.setattr(model_config, "SOFT_TIME", 30.0)
     with np.load(large_data / f"{name}_soft.npz") as file:
         votes, truth = Votes.from_soft(file["P"]), file["y"]
     assert accuracy(run(votes).codes, truth) == pytest.approx(expected, abs=0.01)
