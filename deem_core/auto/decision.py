@@ -109,9 +109,8 @@ def decide(
     control.tell("Fusing the votes", 0.6)
     if is_crowd(votes):
         return _by_safe_vote(votes, rng, health, grouping, control)
-    if votes.soft is not None:
-        return _by_pool(votes, rng, health, grouping, control)
-    return _unexplained(votes, rng, health, grouping, control)
+    answered = _unexplained if votes.soft is None else _by_pool
+    return answered(votes, rng, health, grouping, control)
 
 
 def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:

@@ -34,8 +34,8 @@ _DRAWN_CELLS = 1 << 20  # (draw, learner, class) cells of a layer held at once b
 def draw_numbers(n_learners: int, *key: int, n_draws: int = DRAWS) -> Tensor:
     """Return uniform numbers (d, S) by which hidden votes are drawn.
 
-    The key seeds them.     A learner's numbers fall one into each S-th part of [0, 1), in an order of their own (a Latin hypercube): few draws
-    go further so, and each is uniform.
+    The key seeds them. A learner's numbers fall one into each S-th part of [0, 1), in an order of their own (a Latin
+    hypercube): few draws go further so, and each is uniform.
     """
     rng = np.random.default_rng(np.random.SeedSequence(key))
     order = rng.permuted(np.tile(np.arange(n_draws), (n_learners, 1)), axis=1)

@@ -161,7 +161,8 @@ def test_the_calibrated_pool_makes_learners_as_sure_as_they_agree_with_the_other
     np.testing.assert_allclose(made.posterior, pooled / pooled.sum(axis=1, keepdims=True), atol=1e-4)
 
 
-def test_who_is_too_sure_does_not_take_over_the_calibrated_pool(digits):
+def test_who_is_too_sure_does_not_take_over_the_calibrated_pool():
+    digits = read_votes(SAMPLES / "digits_soft.csv", truth="label")
     right = {pool: accuracy(pool(digits, RNG).codes, digits.truth) for pool in POOLS}
     best = max(right[pool] for pool in POOLS if pool is not pools.cal_pool)
     assert right[pools.cal_pool] > best + 0.02
