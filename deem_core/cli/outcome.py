@@ -40,7 +40,8 @@ def story(summary: TrainingSummary) -> list[str]:
         f"{len(summary.kept_restarts)}: {layers} ({summary.settings['n_layers'].reason}), learning rate "
         f"{values['learning_rate']:g}{choice}, {values['updates']:,} updates."
     )
-    silent = [] if summary.near_copies else ["No near-copies among the learners."]
+    guarded = "near_copies" in summary.settings
+    silent = ["No near-copies among the learners."] if guarded and not summary.near_copies else []
     return [how, *summary.findings, *silent, *summary.warnings]
 
 
