@@ -108,12 +108,12 @@ class TestFurtherRestarts:
     def collapse(monkeypatch, lost):
         """Let restarts with these numbers fail, whatever they learnt."""
 
-        def judged(votes, model, failures):
+        def judged(task, model, failures):
             failed = ["it was told to" if r in lost else failure for r, failure in enumerate(failures)]
-            return real(votes, model, failed)
+            return real(task, model, failed)
 
-        real = restarts._judge
-        monkeypatch.setattr(restarts, "_judge", judged)
+        real = restarts.LabelTask.judge
+        monkeypatch.setattr(restarts.LabelTask, "judge", judged)
 
     def test_they_replace_the_lost_ones(self, ensemble, monkeypatch):
         self.collapse(monkeypatch, {0, 1, 3})
