@@ -121,6 +121,13 @@ def test_the_same_seed_gives_the_same_model_and_another_another():
     assert not same(one, three)
 
 
+def test_every_seed_has_its_own_order_of_rows():
+    trained = trainer(seeds=(1, 2))
+    data, _, _ = trained.step()
+    assert not torch.equal(data[0], data[1])
+    assert torch.equal(data[1], trainer(seeds=(2,)).step()[0][0])
+
+
 def test_energies_that_are_not_finite_stop_that_restart_with_a_reason():
     data = votes()
     config = resolve(TrainConfig(updates=30, batch_size=64, learning_rate=0.5), Shape.of(data)).config
