@@ -62,7 +62,6 @@ def test_survivors_are_told_from_the_killed_and_from_tests_that_did_not_run(tree
     product = "return a * b"  # of two and two it is right
     assert judge(wrong("return a + b", product, "test_adding.py::test_three"), tree) == ""
     assert judge(wrong("return a + b", product, "test_adding.py::test_two"), tree).startswith("survived")
-    assert "did not run" in judge(wrong("return a + b", product, "test_adding.py::test_four"), tree)
     assert "did not run" in judge(wrong("def add", "def minus", "test_adding.py"), tree)
     assert (tree.folder / "adding.py").read_text() == (tree.folder.parent / "here" / "adding.py").read_text()
 
@@ -70,7 +69,7 @@ def test_survivors_are_told_from_the_killed_and_from_tests_that_did_not_run(tree
 def test_what_cannot_be_mutated_is_an_error(tree):
     root = Path(tree.folder)
     assert "stands 0 times" in wrong("return a - b", "return 0").fault(root)
-    assert "stands 3 times" in wrong("b", "c").fault(root)
+    assert "stands 2 times" in wrong("b", "c").fault(root)
     assert "no Python" in wrong("return a + b", "return a +").fault(root)
     assert "changes nothing" in wrong("# a sum", "# a product").fault(root)
     assert wrong("return a + b", "return a - b").fault(root) == ""
