@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from itertools import count
 from pathlib import Path
 from queue import SimpleQueue
@@ -72,7 +73,7 @@ class Mutation:
         if "\n" in self.old + self.new or self.old == self.new:
             return "it must change one line"
         try:
-            same = ast.dump(ast.parse(text)) == ast.dump(ast.parse(self.mutated(text)))
+            same = _meaning(text) == ast.dump(ast.parse(self.mutated(text)))
         except SyntaxError as error:
             return f"the mutated file is no Python: {error}"
         return "it changes nothing but layout or comments" if same else ""
@@ -80,6 +81,12 @@ class Mutation:
     def mutated(self, text: str) -> str:
         """Return the text of the file with the wrong line."""
         return text.replace(self.old, self.new)
+
+
+@cache
+def _meaning(text: str) -> str:
+    """Return the syntax tree of a file, without layout and comments."""
+    return ast.dump(ast.parse(text))
 
 
 def mutations(path: Path = LIST) -> list[Mutation]:
