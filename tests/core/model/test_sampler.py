@@ -118,6 +118,19 @@ def test_a_silent_learner_does_not_change_the_law_of_the_others():
     assert distance(torch.bincount(place, minlength=27) / len(place), law) < 0.03
 
 
+@pytest.mark.parametrize("n_layers", LAYERS)
+def test_a_vote_that_was_not_cast_plays_no_part_in_the_acceptance(n_layers):
+    model, rows = random_model(n_layers), masked_rows()
+    rows = rows[:, (rows[0, :, 1] < 0) & (rows[0, :, 0] >= 0)]
+    here = evaluate_at(model, rows, "dmala", ALPHA)
+    there = evaluate_at(model, torch.where(rows < 0, rows, (rows + 1) % K), "dmala", ALPHA)
+    plain = (there.potential - here.potential)[0]
+    for at, (one, two) in enumerate(zip(here.codes[0], there.codes[0], strict=True)):
+        for site in torch.nonzero(one >= 0)[:, 0]:
+            plain[at] += there.log_q[0, at, site, one[site]] - here.log_q[0, at, site, two[site]]
+    torch.testing.assert_close(log_acceptance(here, there, "dmala")[0], plain)
+
+
 def test_acceptance_and_movement_are_told_per_model():
     model = initialise(6, 4, 1, [generator(0), generator(1)])
     start = torch.randint(4, (2, 500, 6), generator=generator(2))
