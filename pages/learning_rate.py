@@ -128,6 +128,11 @@ def curves(run: Run, sweep: sweeps.Sweep, rate: float | None, keys: list[float])
         on_select=sweeps.take_point,
         args=(key, keys),
     )
+    if sweep.grouped_likelihood is None:
+        st.caption(sweeps.NO_REFEREE)
+    else:
+        judged = pictures.sweep_grouped(sweep, selected=rate, smoothing=smoothing, hidden=hidden)
+        widgets.picture(judged, f"{key}_grouped")
 
 
 def verdicts(run: Run, sweep: sweeps.Sweep, rate: float | None, keys: list[float]) -> None:

@@ -40,7 +40,8 @@ def story(summary: TrainingSummary) -> list[str]:
         f"{len(summary.kept_restarts)}: {layers} ({summary.settings['n_layers'].reason}), learning rate "
         f"{values['learning_rate']:g}{choice}, {values['updates']:,} updates.{_draws(values)}"
     )
-    silent = [] if summary.near_copies else ["No near-copies among the learners."]
+    guarded = "near_copies" in summary.settings
+    silent = ["No near-copies among the learners."] if guarded and not summary.near_copies else []
     return [how, *summary.findings, *silent, *summary.warnings]
 
 
@@ -168,6 +169,6 @@ def _beside(answer: Answer) -> dict[str, Codes]:
         "dawid skene": dawid_skene.aggregate(votes, rng).codes,
     }
     if votes.soft is not None:
-        for pool in (pools.mean_prob, pools.geo_pool, pools.log_pool):
+        for pool in (pools.mean_prob, pools.geo_pool, pools.log_pool, pools.cal_pool):
             labels[pool.__name__.replace("_", " ")] = pool(votes, rng).codes
     return labels

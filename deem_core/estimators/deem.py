@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import fields, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -27,7 +27,16 @@ from deem_core.training.alarms import rate_advice
 from deem_core.training.health import Restart, RestartHealth
 from deem_core.training.near_copies import Reduction
 from deem_core.training.parts import Part
-from deem_core.training.restarts import Fit, Progress, Reporter, Watcher, fit_restarts, training_pool
+from deem_core.training.restarts import (
+    Fit,
+    LabelTask,
+    Progress,
+    Reporter,
+    Task,
+    Watcher,
+    fit_restarts,
+    training_pool,
+)
 from deem_core.training.start import NOTHING_TO_SWEEP, Plan, plan_training
 from deem_core.training.sweep import Sweep, sweep
 from deem_core.typing import Codes, Floats
@@ -145,6 +154,9 @@ allow_few_learners
         self.random_state = random_state
         self.allow_few_learners = allow_few_learners
 
+    falls_back_to: ClassVar[str] = "majority vote"
+    """What answers where too few restarts survive."""
+
     @property
     def method_name(self) -> str:
         """The method's name in the registry."""
@@ -260,14 +272,17 @@ allow_few_learners
             report(Progress(number, expected + spare, share, record, at), resumed=resumed)
 
         return fit_restarts(
-            *(votes, tables[at], config, seeds),
+            *(self._task(votes, tables[at]), config, seeds),
             asked=asked,
             report=forward,
             pool=pool,
             control=control,
             name=f"training-{at}",
-            start=self.start_,
         )
+
+    def _task(self, votes: Votes, table: Reduction) -> Task:
+        """Return what restarts are trained on, and how they are judged."""
+        return LabelTask(votes, table, self.start_)
 
     def _keep_survivors(self, fits: Sequence[Fit]) -> None:
         """Keep the restarts that live.
@@ -279,7 +294,9 @@ allow_few_learners
         if self.fallback_:
             values = {name: item["value"] for name, item in fits[0].settings.to_dict().items()}
             advice = rate_advice(values, self.sweep_).sentence
-            self.warnings_.append(f"Too few of the restarts survived, so the answer is the majority vote. {advice}")
+            self.warnings_.append(
+                f"Too few of the restarts survived, so the answer is the {self.falls_back_to}. {advice}"
+            )
         self.parts_: list[Part] = [fit.part for fit in fits if fit.suffices and fit.part]
         self.parts_ = [] if self.fallback_ else self.parts_
         self.hedged_ = len(self.parts_) > 1

@@ -141,6 +141,10 @@ def _estimator(method: str) -> tuple[type[Fuser], dict[str, Any]]:
         from deem_core.estimators.deem import DEEM  # noqa: PLC0415
 
         return DEEM, {}
+    if method == "deem_soft":
+        from deem_core.estimators.soft import SoftDEEM  # noqa: PLC0415
+
+        return SoftDEEM, {}
     from deem_core.estimators.irbm import IRBM  # noqa: PLC0415
 
     return IRBM, {"method": "exact" if method == "irbm" else "cd"}

@@ -114,7 +114,7 @@ def train(job: Job) -> None:
     answer = model.fuse(votes)
     job.control.check()
     model.save(job.folder / MODEL)
-    write_answer(job, answer.supported(restart_support(model, answer.votes.codes, answer.codes)), model.summary_)
+    write_answer(job, answer.supported(restart_support(model, answer.votes, answer.codes)), model.summary_)
 
 
 # ---------------------------------------------------------------------- fuse
@@ -201,7 +201,7 @@ def apply(job: Job) -> None:
         learners=model.learners_,
         classes=model.classes_.tolist(),
     )
-    answer = answer.supported(restart_support(model, answer.votes.codes, answer.codes))
+    answer = answer.supported(restart_support(model, answer.votes, answer.codes))
     job.control.check()
     write_answer(job, answer, training)
 

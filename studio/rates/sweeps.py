@@ -13,7 +13,7 @@ import streamlit as st
 from deem_core import DeemError, InputError
 from deem_core.model import Shape, TrainConfig, resolve
 from deem_core.runs import Run
-from deem_core.training.guidance import FLOOR, TAIL, THRESHOLDS, Verdict, smooth
+from deem_core.training.guidance import RULE, TAIL, THRESHOLDS, Verdict, smooth
 from deem_core.training.sweep import Sweep, check_rates, default_rates
 from deem_core.typing import Floats
 from studio import jobs, state
@@ -37,6 +37,10 @@ VERDICT_LOOKS = {
 SO_FAR = {f"{words} so far": color for words, color in VERDICT_LOOKS.values()}
 ALL_LOOKS = dict(VERDICT_LOOKS.values()) | SO_FAR
 """Words of a verdict in the table → colour."""
+
+NO_REFEREE = (
+    "The grouped model does not explain these votes, or was not asked (start: majority): it judges no labels here."
+)
 
 LEAST_SHARE = next(value for name, value, _ in THRESHOLDS if name == "smallest class share")
 
@@ -251,11 +255,7 @@ def reopen(run_id: str) -> None:
 
 def rule() -> str:
     """Return how the recommended rate is chosen."""
-    return (
-        f"the smallest usable rate from {FLOOR:g} times the default one on (with less, a training of the usual length "
-        "does not get far enough); the largest usable one if all are smaller. Usable: the difference dips, comes back "
-        "and stays, no energy rises and no class is lost; rates above the first that fails are not trusted."
-    )
+    return RULE
 
 
 def thresholds() -> pd.DataFrame:

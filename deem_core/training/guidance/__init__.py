@@ -5,6 +5,8 @@
 """
 
 from deem_core.training.guidance.judge import (
+    BEHIND,
+    RISE,
     SMOOTHING,
     TAIL,
     RestartsJudged,
@@ -15,8 +17,9 @@ from deem_core.training.guidance.judge import (
 )
 from deem_core.training.guidance.provisional import CERTAIN, EARLIEST, so_far
 from deem_core.training.guidance.recommend import (
-    FLOOR,
     NOTHING,
+    PREFERRED,
+    RULE,
     THRESHOLDS,
     Recommendation,
     recommend,
@@ -26,11 +29,14 @@ from deem_core.training.guidance.recommend import (
 from deem_core.training.guidance.verdicts import REJECTED, Kind, Numbers, Shown, Verdict
 
 __all__ = [
+    "BEHIND",
     "CERTAIN",
     "EARLIEST",
-    "FLOOR",
     "NOTHING",
+    "PREFERRED",
     "REJECTED",
+    "RISE",
+    "RULE",
     "SMOOTHING",
     "TAIL",
     "THRESHOLDS",

@@ -127,6 +127,14 @@ class Sweep:
         return self.curves.difference
 
     @property
+    def grouped_likelihood(self) -> Floats | None:
+        """Grouped likelihood of the labels, (R, T).
+
+        None where no grouped model explains the votes.
+        """
+        return self.curves.grouped_likelihood if np.isfinite(self.curves.grouped_likelihood).any() else None
+
+    @property
     def share_ratio(self) -> Floats:
         """Latest share ratio of each candidate, (R,)."""
         return guidance.latest(self.curves.share_ratio)
@@ -203,7 +211,9 @@ class Sweep:
     @classmethod
     def _from_dict(cls, content: dict[str, Any]) -> Self:
         rates, recommendation = content["rates"], content["recommendation"]
-        curves = Curves(**{name: _array([item[name] for item in rates]) for name in (*CURVES, "shares")})
+        unknown = {"grouped_likelihood": [None] * len(content["updates"])}  # sweeps of earlier versions have none
+        items = [unknown | item for item in rates]
+        curves = Curves(**{name: _array([item[name] for item in items]) for name in (*CURVES, "shares")})
         layers = [int(item["n_layers"]) for item in rates]
         verdicts = tuple(
             Verdict(
@@ -306,12 +316,13 @@ def _judge(sweep: Sweep, smoothing: float) -> tuple[tuple[Verdict, ...], Recomme
         negative=sweep.negative,
         share_ratio=sweep.share_ratio,
         failures=sweep.failures,
+        grouped_likelihood=sweep.grouped_likelihood,
     )
     verdicts = tuple(guidance.judge_curves(shown, smoothing=smoothing))
     found = (
         guidance.recommend_depth(verdicts, sweep.dependence)
         if sweep.by_depth
-        else guidance.recommend(verdicts, guidance.FLOOR * sweep.default_rate)
+        else guidance.recommend(verdicts, sweep.default_rate)
     )
     return found if sweep.complete else guidance.so_far(*found, sweep.share)
 
@@ -337,6 +348,7 @@ CURVES = (
     "acceptance",
     "moved",
     "share_ratio",
+    "grouped_likelihood",
 )
 
 
@@ -354,6 +366,9 @@ class Curves:
         The same of E at the expected label.
     acceptance, moved : (R, T)
     share_ratio : (R, T)
+    grouped_likelihood : (R, T)
+        Grouped likelihood of the labels (`deem_core.training.sweep.referee`); NaN throughout where no grouped model
+        explains the votes.
     shares : (R, K)
         Latest predicted class shares.
     """
@@ -366,6 +381,7 @@ class Curves:
     acceptance: Floats
     moved: Floats
     share_ratio: Floats
+    grouped_likelihood: Floats
     shares: Floats
 
     @classmethod
