@@ -24,6 +24,9 @@ LOW_MOVED = 0.002
 """Share of votes that chains change below this: samples are copies of the data and teach nothing."""
 MORE_RESTARTS = 10
 
+ON_PROBABILITIES = "deem_soft"
+"""The method that no sweep speaks for."""
+
 
 def alarms(
     records: Sequence[Record],
@@ -40,7 +43,7 @@ def alarms(
     records : sequence of Record
         Of all restarts, as many as there are so far.
     settings : mapping
-        Setting → value, resolved, such as ``learning_rate`` and ``restarts``.
+        Setting → value, resolved, such as ``learning_rate`` and ``restarts``, and the ``method``.
     restarts : sequence of Restart
         Empty while training.
     sweep : Sweep, optional
@@ -80,6 +83,8 @@ def rate_advice(settings: Mapping[str, Any], sweep: Sweep | None = None) -> Rate
     sweep : Sweep, optional
         It counts if it is finished, compared rates, and holds for these settings.
     """
+    if settings.get("method") == ON_PROBABILITIES:
+        return RateAdvice("Sweeps are of votes and say nothing about training on probabilities.", {})
     if settings.get("start") == "groups":
         return RateAdvice("The rate from the grouped model is small already, and no sweep chooses it.", {})
     if sweep is None or not sweep.complete or sweep.by_depth or not sweep.holds_for(settings):

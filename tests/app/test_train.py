@@ -324,3 +324,14 @@ def test_the_list_shows_every_training_with_what_is_known(app, open_train, make_
     expect_calm(app)
     table = next(each.value for each in app.dataframe if "took" in each.value.columns)
     assert dict(zip(table["run"], table["took"], strict=True)) == {"Good": "3 s", "Bad": "–"}
+
+
+def test_draws_of_the_layers_are_a_setting_of_the_run(app, open_train, make_run, finish, monkeypatch):
+    started = []
+    monkeypatch.setattr(Workspace, "start", lambda self, run: started.append((run.config, run.title)))
+    open_train(finish(make_run()))
+    next(each for each in app.number_input if each.label == "Draws of layers").set_value(50).run()
+    next(each for each in app.button if each.label == "Train").click().run()
+    ((config, title),) = started
+    assert config["draws"] == 50
+    assert title == "DEEM · 50 draws"
