@@ -6,6 +6,7 @@
 
 from deem_core.training.guidance.judge import (
     BEHIND,
+    NOISE,
     RISE,
     SMOOTHING,
     TAIL,
@@ -32,6 +33,7 @@ __all__ = [
     "BEHIND",
     "CERTAIN",
     "EARLIEST",
+    "NOISE",
     "NOTHING",
     "PREFERRED",
     "REJECTED",
