@@ -2,9 +2,9 @@
 
 Usage: python -m benchmarks.bench_early_verdicts
 
-Sweeps of the bundled samples and of simulated draws with default settings. Their curves are cut at shares of the way and
-judged by the rules for whole curves, without what `deem_core.training.guidance.provisional` holds back. *lasted*: the
-candidate had the same verdict at the end; *refused*: it was rejected at the end, for whatever reason.
+Sweeps of the bundled samples and of simulated draws with default settings. Their curves are cut at shares of the way,
+and judged by the rules for whole curves without what `deem_core.training.guidance.provisional` holds back. *lasted*:
+the candidate had the same verdict at the end; *refused*: it was rejected at the end, for whatever reason.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ BLOCKS = "▁▂▃▄▅▆▇█"
 SPARK_WIDTH = 24
 """Characters of a curve in the table."""
 
-OWN = ("n_layers", "learning_rate", "restarts", "early_stop")
+OWN = ("n_layers", "learning_rate", "restarts", "early_stop", "draws")
 """Settings of training that a sweep varies, or that mean nothing to it."""
 
 

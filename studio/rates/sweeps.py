@@ -126,7 +126,7 @@ def table(sweep: Sweep, verdicts: Sequence[Verdict]) -> pd.DataFrame:
 def look(verdict: Verdict) -> str:
     """Return the words of a verdict in the table."""
     words = VERDICT_LOOKS[verdict.kind][0]
-    return f"{words} so far" if verdict.provisional else words
+    return f"{words} so far" if verdict.words != verdict.kind else words
 
 
 def final(difference: Floats, smoothing: float) -> float:

@@ -158,6 +158,8 @@ def title_of(config: Mapping[str, Any]) -> str:
         parts.append(f"start: {config['start']}")
     if config.get("near_copies", "guard") != "guard":
         parts.append(f"near-copies: {config['near_copies']}")
+    if config.get("draws"):
+        parts.append(text.count(config["draws"], "draw"))
     return " · ".join(parts)
 
 

@@ -159,7 +159,7 @@ class Verdict:
     @property
     def words(self) -> str:
         """The kind, and that it is provisional if it is."""
-        return f"{self.kind} so far" if self.provisional else self.kind
+        return f"{self.kind} so far" if self.provisional and self.kind != "open" else self.kind
 
     @property
     def rejected(self) -> bool:

@@ -278,7 +278,7 @@ def finish(sweeper: Sweeper) -> Sweep:
     dependences = np.full(len(sweeper.candidates), np.nan)
     for at, dependence in sweeper.dependence.items():
         dependences[at] = dependence.mean
-    swept = {"learning_rate", "restarts", "early_stop", "epochs"}
+    swept = {"learning_rate", "restarts", "early_stop", "epochs", "draws"}
     if len({candidate.n_layers for candidate in sweeper.candidates}) > 1:
         swept |= {"n_layers", "init_scale", "step_size"}
     unjudged = Sweep(
