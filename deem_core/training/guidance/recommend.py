@@ -92,6 +92,13 @@ RULE = (
 """How a rate is recommended, for people."""
 
 
+WORTH = (
+    "A sweep shows how rates behave on these votes and refuses those that break. It is not expected to improve the "
+    "labels: where that was measured, its rate labelled no better than one fixed rate for all."
+)
+"""What a sweep is good for, for people (benchmarks/results/guidance.md)."""
+
+
 def recommend(verdicts: Sequence[Verdict], default_rate: float) -> tuple[tuple[Verdict, ...], Recommendation]:
     """Return the verdicts, the chosen one marked as recommended, and the recommendation.
 
