@@ -25,7 +25,8 @@ browser = $(PY) -m pytest $(1) || [ $$? -eq 5 ] || $(PY) -m pytest --last-failed
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help app test test-slow lint bench paper screenshots gpu-check coverage clean venv for-app for-dev for-bench chromium checks
+.PHONY: help app test test-slow lint mutants bench paper screenshots gpu-check coverage clean venv for-app for-dev for-bench \
+	chromium checks
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +43,9 @@ test-slow: for-dev chromium checks ## Run all that and the slow tests too
 	$(call browser,-m browser $(ARGS))
 
 lint: for-dev checks ## Run only the linters and the type checker
+
+mutants: for-dev ## Break one important line after another and see that tests notice; it takes a while
+	$(PY) -m tests.mutants $(ARGS)
 
 bench: for-bench ## Run every benchmark in benchmarks/
 	@for file in benchmarks/bench_*.py; do \
