@@ -111,7 +111,7 @@ def test_twice_the_default_rate_is_recommended_if_nothing_speaks_against_it():
     assert (chosen.kind, chosen.learning_rate, chosen.index) == ("recommended", 1, 4)
     assert [verdict.kind for verdict in verdicts].count("recommended") == 1
     assert verdicts[4].kind == "recommended"
-    assert "1 is 2 times the default rate" in chosen.why
+    assert "1 is 2 times the default rate, and nothing speaks against it" in chosen.why
     assert recommend(judge_curves(made), 0.06)[1].learning_rate == 0.12
 
 
@@ -201,7 +201,7 @@ def test_a_rise_that_is_let_pass_is_told_with_its_size(rise):
     assert verdict.numbers.rise == pytest.approx(rise)
     why = recommend([verdict], 0.2)[1].why
     if rise:
-        words = f"the energy of the data rose by {rise:.2g} margins"
+        words = f"the energy of the data rose by {rise:.2g} margin{'' if rise == 1 else 's'}"
         assert words in why
         assert words[1:] in verdict.reason
     else:
