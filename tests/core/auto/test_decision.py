@@ -50,6 +50,7 @@ CASES = {
     "crowd": (simulation.make("crowd", 400, seed=0).votes, "crowd", "safe"),
     "hard rows": (shared_hard_rows(), "dense", "mv"),
     "hard rows, votes missing": (None, "crowd", "safe"),
+    "hard rows, probabilities": (None, "soft", "cal_pool"),
     "many classes": (table(np.random.default_rng(0).integers(150, size=(400, 5)), 150), "dense", "mv"),
 }
 
@@ -59,6 +60,11 @@ def votes_of(case):
     if isinstance(votes, Votes):
         return votes
     whole = shared_hard_rows()
+    if case == "hard rows, probabilities":
+        sure = np.random.default_rng(0).uniform(0.6, 0.99, whole.codes.shape)[..., None]
+        hot = np.eye(whole.n_classes)[whole.codes]
+        soft = hot * sure + (1 - hot) * (1 - sure) / (whole.n_classes - 1)
+        return Votes.from_soft(soft, classes=whole.classes.tolist(), learners=whole.learners)
     gone = np.random.default_rng(1).random(whole.codes.shape) < 0.2
     return replace(whole, codes=np.where(gone, -1, whole.codes))
 

@@ -9,6 +9,7 @@ import pytest
 from safetensors.torch import save_file
 from sklearn.base import clone
 
+import deem_core
 from deem_core import DEEM, IRBM, InputError, Votes, simulation
 from deem_core.groups.cliques import Clique
 from deem_core.training import restarts
@@ -114,12 +115,12 @@ class TestFurtherRestarts:
     def collapse(monkeypatch, lost):
         """Let restarts with these numbers fail, whatever they learnt."""
 
-        def judged(votes, model, failures):
+        def judged(task, model, failures):
             failed = ["it was told to" if r in lost else failure for r, failure in enumerate(failures)]
-            return real(votes, model, failed)
+            return real(task, model, failed)
 
-        real = restarts._judge
-        monkeypatch.setattr(restarts, "_judge", judged)
+        real = restarts.LabelTask.judge
+        monkeypatch.setattr(restarts.LabelTask, "judge", judged)
 
     def test_they_replace_the_lost_ones(self, ensemble, monkeypatch):
         self.collapse(monkeypatch, {0, 1, 3})
@@ -154,10 +155,32 @@ class TestFurtherRestarts:
         assert len(model.restarts_) == 4  # four without a survivor: the third try is not made
 
 
-def test_sampling_the_label_averages_to_the_posterior(ensemble, fitted):
-    drawn = fitted.predict_proba(ensemble.votes, n_samples=400)
-    assert np.abs(drawn - fitted.predict_proba(ensemble.votes)).max() < 0.15
-    assert np.allclose(drawn * 400, np.round(drawn * 400))
+class TestDraws:
+    """E(Y|X) by drawn layers."""
+
+    def test_draws_are_a_setting_of_the_run_and_come_back_from_its_file(self, ensemble, tmp_path):
+        model = DEEM(**QUICK | {"updates": 20}, n_layers=1, draws=3).fit(ensemble.votes)
+        assert model.settings_["draws"] == {"value": 3, "reason": "given"}
+        model.save(tmp_path / "model.safetensors")
+        again = deem_core.load(tmp_path / "model.safetensors")
+        assert np.array_equal(again.predict_proba(ensemble.votes), model.predict_proba(ensemble.votes))
+
+    def test_draws_change_probabilities_and_are_repeatable(self, ensemble, fitted):
+        one, same, other = (deem_core.apply(fitted, ensemble.votes, draws=n).posterior for n in (5, 5, 0))
+        assert np.array_equal(one, same)
+        assert not np.allclose(one, other)
+        assert np.array_equal(other, fitted.predict_proba(ensemble.votes))  # the model itself is left alone
+
+    def test_the_answer_for_a_row_does_not_depend_on_the_rows_beside_it(self, ensemble, fitted):
+        whole = deem_core.apply(fitted, ensemble.votes, draws=5).posterior
+        part = deem_core.apply(fitted, ensemble.votes.select_rows(slice(100, 140)), draws=5).posterior
+        assert np.allclose(part, whole[100:140], atol=1e-6)
+
+    def test_a_model_without_layers_says_that_there_is_nothing_to_draw(self, ensemble):
+        model = DEEM(**QUICK | {"updates": 20}, n_layers=0, draws=3).fit(ensemble.votes)
+        assert any("no layers to draw from" in warning for warning in model.warnings_)
+        with pytest.raises(InputError, match="no layers to draw from"):
+            deem_core.apply(deem_core.IRBM().fit(ensemble.votes), ensemble.votes, draws=3)
 
 
 def test_rows_without_votes_get_the_prior(fitted):

@@ -9,6 +9,7 @@ from deem_core import Votes, simulation
 from deem_core.groups.goodness import Goodness, Unexplained
 from deem_core.groups.grouping import FITS, _verdict, explain, group_words
 from deem_core.groups.latent_tree import ROOT, GroupedModel
+from deem_core.groups.search import find_groups
 from tests.core.groups.helpers import noisy_copies, table
 
 
@@ -74,6 +75,47 @@ def test_learners_that_share_hard_rows_do_not_fit():
     assert not grouping.fits
     assert grouping.excess > FITS
     assert "does not fit" in grouping.reason
+
+
+def three_families(n=15_000, K=6, seed=0):
+    """Three learners in each of three families, whose heads are right on 70, 92 and 80 % of the rows."""
+    rng = np.random.default_rng(seed)
+
+    def told(signal, right):
+        return np.where(rng.random(n) < right, signal, (signal + rng.integers(1, K, n)) % K)
+
+    truth = rng.integers(K, size=n)
+    heads = [told(truth, right) for right in (0.7, 0.92, 0.8)]
+    return table(np.stack([told(head, 0.8) for head in heads for _ in range(3)], axis=1), K, truth=truth)
+
+
+FAMILIES = ((0, 1, 2), (3, 4, 5), (6, 7, 8))
+
+
+def test_the_label_does_not_stay_on_the_strongest_family():
+    votes = three_families()
+    grouping = grouping_of(votes)
+    best = find_groups(votes, np.random.default_rng(0)).best
+    assert best.groups == (FAMILIES[0], FAMILIES[2])  # BIC on 5,000 rows would save the parameters of a group
+    assert grouping.groups == FAMILIES
+    labels = grouping.model.posterior(votes.codes).argmax(axis=1)
+    assert (labels == votes.truth).mean() > (votes.majority_vote.codes == votes.truth).mean()
+    assert grouping.excess < FITS
+    assert grouping.settled  # the refused placement is no rival
+
+
+@pytest.mark.parametrize(
+    ("excess", "noise", "restored"),
+    [(0.0001, 0.0001, True), (0.0009, 0.0001, False), (0.0, 0.0004, False), (None, 0.0, False)],
+    ids=["chance is left", "more than chance is left", "too few rows to tell", "nothing to test"],
+)
+def test_a_dissolved_group_comes_back_only_if_it_explains_the_rest(monkeypatch, excess, noise, restored):
+    def tested(codes, n_classes, groups, rng, **_):
+        left = (excess, noise) if groups == FAMILIES else (0.0023, 0.0001)
+        return Goodness(left[0], None, left[1], 0.0, Unexplained(None, None), (), len(codes))
+
+    monkeypatch.setattr("deem_core.groups.grouping.goodness", tested)
+    assert (grouping_of(three_families()).groups == FAMILIES) is restored
 
 
 @pytest.mark.parametrize("seed", range(3))
