@@ -139,7 +139,8 @@ def beaten(cases: Sequence[Case]) -> str:
         for case in cases
         if all(gain(case, made.argmax(axis=1)) > gain(case, case.auto) for made in case.posteriors.values())
     ]
-    return f"Every other method is above `auto` on {len(names)} of {len(cases)} sets{': ' + ', '.join(names) if names else ''}."
+    which = f": {', '.join(names)}" if names else ""
+    return f"Every other method is above `auto` on {len(names)} of {len(cases)} sets{which}."
 
 
 def attempts_table(found: dict[str, dict[str, Floats]]) -> Iterator[str]:
