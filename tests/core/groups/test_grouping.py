@@ -7,8 +7,8 @@ import pytest
 
 from deem_core import Votes, simulation
 from deem_core.groups.goodness import Goodness, Unexplained
-from deem_core.groups.grouping import FITS, explain, group_words
-from deem_core.groups.latent_tree import ROOT
+from deem_core.groups.grouping import FITS, _verdict, explain, group_words
+from deem_core.groups.latent_tree import ROOT, GroupedModel
 from deem_core.groups.search import find_groups
 from tests.core.groups.helpers import noisy_copies, table
 
@@ -38,6 +38,36 @@ def test_the_model_fits_what_it_describes_and_beats_the_majority(name):
     majority = (ensemble.votes.majority_vote.codes == ensemble.truth).mean()
     assert grouping.fits, grouping.reason
     assert accuracy(grouping, ensemble) > majority
+
+
+def fits(excess, *, within=None, noise=0.0, within_noise=0.0, d=8, groups=()):
+    """Return whether a test with these numbers says that a model of d learners fits."""
+    model = GroupedModel(np.full(2, 0.5), groups, np.zeros((len(groups), 2, 2)), np.zeros((d, 2, 2)))
+    nothing = Unexplained(None, None)
+    return _verdict(Goodness(excess, within, noise, within_noise, nothing, (), 1000), model)[0]
+
+
+@pytest.mark.parametrize(
+    ("below", "above", "rest"),
+    [
+        (0.0079, 0.0081, {}),
+        (0.0079, 0.0081, {"d": 6}),
+        (0.00049, 0.00051, {"d": 5}),  # fewer than six learners
+        (0.0299, 0.0301, {"noise": 0.01}),  # three standard deviations
+        (0.0499, 0.0501, {"noise": 0.03}),  # but no more than 0.05
+    ],
+)
+def test_the_limits_of_a_fit(below, above, rest):
+    assert fits(below, **rest)
+    assert not fits(above, **rest)
+    families = {"groups": ((0, 1, 2, 3),), **rest}
+    if rest.get("d", 8) == 8:  # half of the learners in a group that is exact in itself
+        assert fits(above, within=0.00049, **families)
+        assert not fits(above, within=0.00051, **families)
+        assert fits(above, within=0.0029, within_noise=0.001, **families)
+        assert not fits(above, within=0.0031, within_noise=0.001, **families)
+        assert not fits(above, within=0.0, **{**families, "groups": ((0, 1, 2),)})
+        assert not fits(above, within=0.0, **{**families, "groups": ((0, 1), (2, 3))})
 
 
 def test_learners_that_share_hard_rows_do_not_fit():
