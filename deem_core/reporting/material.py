@@ -131,7 +131,8 @@ def gather(workspace: Workspace, run: Run, reading: Reading | None = None) -> Ma
     records, _ = run.records()
     comparison, compare_run = _comparison(workspace, run)
     training = summary.training
-    raised_alarms = [*alarms(records, training.setting_values, training.restarts), *summary.alarms]
+    curves = training.method != "deem_soft"
+    raised_alarms = [*alarms(records, training.setting_values, training.restarts, curves=curves), *summary.alarms]
     return Material(
         run=run,
         summary=summary,

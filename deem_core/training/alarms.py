@@ -28,6 +28,8 @@ def alarms(
     records: Sequence[Record],
     settings: Mapping[str, Any],
     restarts: Sequence[Restart] = (),
+    *,
+    curves: bool = True,
 ) -> list[Alarm]:
     """Return what is wrong with a training, the worst first.
 
@@ -39,10 +41,13 @@ def alarms(
         Setting → value, resolved, such as ``learning_rate`` and ``restarts``.
     restarts : sequence of Restart
         Empty while training.
+    curves : bool
+        Whether energies are judged. What they mean is known of trainings on labels; hidden votes that are drawn anew
+        in every update have energies of their own.
     """
     return [
         *_collapse(restarts, settings),
-        *_instability(records, restarts, settings),
+        *_instability(records if curves else (), restarts, settings),
         *_sampler(records, settings),
     ]
 

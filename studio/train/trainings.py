@@ -126,10 +126,10 @@ def confidence_counts(labels: StoredAnswer) -> tuple[Floats, NDArray[np.int64]]:
 
 def alarms_of(run: Run, summary: FusionSummary | None) -> list[Alarm]:
     """Return the alarms of a training, and of its labels."""
-    all_records = records(run)
+    all_records, curves = records(run), run.config.get("method") != "deem_soft"
     if summary is None:
-        return alarms(all_records, run.config)
-    own = alarms(all_records, summary.training.setting_values, summary.training.restarts)
+        return alarms(all_records, run.config, curves=curves)
+    own = alarms(all_records, summary.training.setting_values, summary.training.restarts, curves=curves)
     return [*own, *summary.alarms]
 
 

@@ -95,7 +95,7 @@ def test_fuse_writes_labels_and_says_what_it_did(capsys, folder, tmp_path, metho
         assert {"seed", "kept", "reason", "share_ratio"} <= set(restart)
 
 
-@pytest.mark.parametrize("method", ["deem", "mean_prob", "geo_pool", "log_pool"])
+@pytest.mark.parametrize("method", ["deem", "mean_prob", "geo_pool", "log_pool", "cal_pool"])
 def test_soft_files_are_fused_and_pooled(capsys, folder, tmp_path, method):
     out = tmp_path / "fused.parquet"
     run(capsys, "fuse", folder / "soft.csv", "-o", out, *by(method))
@@ -104,8 +104,9 @@ def test_soft_files_are_fused_and_pooled(capsys, folder, tmp_path, method):
 
 def test_pools_and_simpler_methods_are_shown_beside(capsys, folder, tmp_path):
     told = run(capsys, "fuse", folder / "soft.csv", "-o", tmp_path / "fused.csv", *DEEM)
-    for name in ("majority vote", "dawid skene", "mean prob", "geo pool", "log pool"):
+    for name in ("majority vote", "dawid skene", "mean prob", "geo pool", "log pool", "cal pool"):
         assert name in told
+    assert "This file has probabilities, and DEEM uses only the most probable class of each vote." in told
     told = run(capsys, "fuse", folder / "wide.csv", "--ignore", "label", "-o", tmp_path / "fused.csv", *DEEM)
     assert "The same label as: majority vote" in told
     assert "Without truth nobody can say who is right" in told
