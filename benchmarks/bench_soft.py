@@ -247,8 +247,8 @@ def page(store: dict[str, Any]) -> str:
         "",
         "Accuracy in per cent on all rows, seed 0; the majority vote with ties drawn fairly. Learners are scikit-learn",
         "classifiers that never vote on a row they were trained on. *auto before* is what auto answered while it used",
-        "the most probable classes everywhere. The calibrated pool, and that auto answers by it where no model explains",
-        "the votes, were chosen on the first half; the second half took no part, except that the accuracies of the",
+        "the most probable classes everywhere. The calibrated pool, and that auto answers by it where no model",
+        "explains the votes, were chosen on the first half; the second took no part, except that the accuracies of the",
         "majority vote, Dawid-Skene, auto and the first three pools on it were seen before.",
         "",
     ]
@@ -263,10 +263,8 @@ def page(store: dict[str, Any]) -> str:
             shape = " × ".join(f"{size:,}" for size in one["shape"])
             lines.append(f"| {name} | {shape} | " + " | ".join(cells) + f" | {one.get('auto', {}).get('by', '–')} |")
         lines.append("")
-        lines += [
-            "| method | sets | mean gain over the majority vote | worst | sets where it gains |",
-            "|---|---|---|---|---|",
-        ]
+        lines += ["| method | sets | mean gain over the majority vote | worst | sets where it gains |"]
+        lines += ["|---|---|---|---|---|"]
         for method in methods[1:]:
             found = gains(store, half, method, "mv")
             if len(found):

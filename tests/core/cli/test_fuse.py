@@ -269,3 +269,19 @@ def test_a_model_of_rules_labels_new_rows_on_which_most_rules_abstain(capsys, ru
     fused = pd.read_csv(tmp_path / "fused.csv")
     assert fused["fused_label"].isna().tolist() == [False, True, False]
     assert fused["majority_vote"].tolist()[::2] == [0, 1]
+
+
+def test_soft_deem_is_trained_saved_and_applied_to_probabilities_and_labels(capsys, folder, tmp_path):
+    model, quick = tmp_path / "soft.safetensors", by("deem_soft")
+    told = run(capsys, "train", folder / "soft.csv", "-o", model, *quick)
+    assert "Trained 2 restarts" in told
+    assert "near-copies" not in told
+    assert "uses only the most probable class" not in told
+    run(capsys, "fuse", folder / "soft.csv", "-o", tmp_path / "fused.csv", *quick)
+    run(capsys, "apply", model, folder / "soft.csv", "-o", tmp_path / "applied.csv")
+    fused, applied = (pd.read_csv(tmp_path / name) for name in ("fused.csv", "applied.csv"))
+    assert (fused["fused_label"] == applied["fused_label"]).all()
+    np.testing.assert_allclose(fused["confidence"], applied["confidence"])
+    told = run(capsys, "apply", model, folder / "wide.csv", "-o", tmp_path / "labels.csv")
+    assert "The model was trained on 300 rows." in told
+    assert pd.read_csv(tmp_path / "labels.csv")["fused_label"].notna().all()
