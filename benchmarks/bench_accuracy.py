@@ -62,10 +62,10 @@ def main() -> None:
 
 def load(folder: Path, name: str) -> Votes:
     """Return the votes of a set, with truth."""
-    if name.startswith("crowd"):
-        crowd = folder / "crowd"
+    file, crowd = folder / f"{name}.npz", folder / "crowd"
+    if not file.exists():
         return read_votes(crowd / f"{name}.label.csv.gz", truth_file=crowd / f"{name}.truth.csv")
-    stored = np.load(folder / f"{name}.npz")
+    stored = np.load(file)
     classes = np.arange(int(stored["K"]))
     learners = [str(learner) for learner in stored["learners"]]
     return Votes(stored["X"].astype(np.int32), classes, learners, truth=stored["y"].astype(np.int32))

@@ -158,6 +158,26 @@ def main_sets(context: Context) -> list[Source]:
     return sources
 
 
+def ablation_sets(context: Context) -> list[Source]:
+    """Return sets of many kinds with enough rows for a layer: draws of simulations, and real ones that are here.
+
+    The first three are the paper's kinds: a tree, one expert, families of near-copies.
+    """
+    if context.quick:
+        return [tree(context, 0)]
+    drawn = [("ampdata", 1), ("condind", 0)]
+    sources = [tree(context, 0), ampdata(context), mniste(context, DRAWN_ROWS), tree(context, 1), tree(context, 2)]
+    for name, seed in drawn:
+        votes = simulation.make(name, context.rows(DRAWN_ROWS), seed).votes
+        sources.append(Source(f"{name}-{seed}", votes, f"draw {seed} of the simulation {name}"))
+    people = {"cifar10n": ("three human labels of each picture, under DEEM_DATA", "")}
+    for name, (about, paper) in {**TABULAR, **people}.items():
+        kept = stored(name)
+        if kept is not None and name != "ens_letter":  # 26 classes, as long as all the others together
+            sources.append(Source(name, context.trim(kept, DRAWN_ROWS), about, paper))
+    return sources
+
+
 def gesture(context: Context) -> Source:
     """Return GesturePhsm, or a simulated ensemble of the same shape."""
     kept = stored("uci_gesture")

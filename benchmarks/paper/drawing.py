@@ -11,6 +11,7 @@ from plotly.colors import qualitative
 from benchmarks.paper.methods import REFERENCES
 
 PALETTE = qualitative.D3
+SYMBOLS = ("circle", "square", "triangle-up")
 Rows = list[dict[str, Any]]
 
 
@@ -62,6 +63,29 @@ def gains(rows: Rows, over: str = "mv") -> go.Figure:
 def _minus(row: dict[str, Any], other: dict[str, Any], name: str) -> float | None:
     mine, theirs = row.get(name), other.get(name)
     return None if mine is None or theirs is None else mine - theirs
+
+
+def paired(rows: Rows, means: Rows, along: str, *, title: str) -> go.Figure:
+    """Draw a number of every set over the values of a setting, and its mean over the sets with the standard error."""
+    figure = go.Figure()
+    values = list(dict.fromkeys(row[along] for row in rows))
+    for at, name in enumerate(dict.fromkeys(row["set"] for row in rows)):
+        own = [row for row in rows if row["set"] == name]
+        side = [
+            values.index(row[along]) + 0.4 * (at % 15) / 15 - 0.2 for row in own
+        ]  # so that sets do not cover others
+        marker = {"size": 7, "color": PALETTE[at % len(PALETTE)], "symbol": SYMBOLS[at // len(PALETTE)]}
+        y, bars = [row["difference"] for row in own], {"type": "data", "array": [row["sd"] or 0 for row in own]}
+        figure.add_trace(go.Scatter(x=side, y=y, error_y=bars, mode="markers", name=str(name), marker=marker))
+    x = [values.index(row[along]) + 0.3 for row in means]
+    bars = {"type": "data", "array": [row["standard error"] or 0 for row in means], "thickness": 3}
+    black = {"size": 13, "color": "black", "symbol": "diamond"}
+    y = [row["difference"] for row in means]
+    figure.add_trace(go.Scatter(x=x, y=y, error_y=bars, mode="markers", name="mean ± standard error", marker=black))
+    figure.update_xaxes(title=along, tickvals=list(range(len(values))), ticktext=[str(value) for value in values])
+    figure.update_yaxes(title=title)
+    figure.add_hline(y=0, line={"color": "gray", "dash": "dot"})
+    return figure.update_layout(height=480, margin={"t": 30}, template="plotly_white")
 
 
 def learner_bars(accuracies: Sequence[float], learners: Sequence[str], experts: Sequence[str]) -> go.Figure:

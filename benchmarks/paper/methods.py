@@ -18,6 +18,7 @@ from deem_core import DEEM, IRBM, Votes
 from deem_core.comparison import aggregate, entry
 from deem_core.control import Stopped, StopWhen
 from deem_core.errors import DeemError
+from deem_core.model.config import Shape, TrainConfig, resolve
 from deem_core.readers.notes import peak_bytes
 from deem_core.votes import NO_VOTE
 from deem_core.votes.describe import describe
@@ -37,6 +38,16 @@ DS_RULE = (
 def title(method: str) -> str:
     """Return what a row is called."""
     return REFERENCES.get(method) or entry(method).title
+
+
+def bare(source: Source) -> bool:
+    """Return whether the default gives DEEM no layer on a set."""
+    return resolve(TrainConfig(), Shape.of(source.votes)).config.n_layers == 0
+
+
+def _title_on(method: str, source: Source) -> str:
+    """Return what a row is called on a set: DEEM without a layer says so."""
+    return f"{title(method)}, no layer" if method == "deem" and bare(source) else title(method)
 
 
 def table_rows(
@@ -71,7 +82,7 @@ def method_row(context: Context, source: Source, method: str, *, runs: int = 5, 
     """
     units = method_units(context, source, method, runs=runs, **how)
     ran = [unit for unit in units if unit["right"] is not None]
-    row: dict[str, Any] = {"set": source.name, "method": title(method), "key": method}
+    row: dict[str, Any] = {"set": source.name, "method": _title_on(method, source), "key": method}
     whole = [accuracy_on(unit) for unit in ran]
     row |= {"accuracy": mean(whole), "sd": spread(whole), "runs": len(ran)}
     experts = source.expert_classes

@@ -181,6 +181,7 @@ WHERE = {
         "fig:mniste47-accs",
         "fig:mniste568-accs",
     ),
+    "expert_weights": ("fig:moe", "fig:mniste47-impact"),
     "disentanglement": (DISENTANGLEMENT_TABLE, "tab:maxmi_frob-draft", "fig:maxmi_frob_paper", "fig:maxmi_frob_apx"),
     "many_classes": (IMAGENET_TABLE,),
     "many_learners": (HUNDRED_TABLE,),

@@ -16,6 +16,7 @@ EXPERIMENTS = {
     "recovery": "True against recovered parameters of conditionally independent learners",
     "main": "Accuracy and running time of all methods on all sets",
     "experts": "Accuracy where only experts know and elsewhere, and whom DEEM listens to",
+    "expert_weights": "How far experts stand out, by several measures of weight",
     "disentanglement": "Dependence of the learners given the class, layer by layer",
     "many_classes": "A thousand classes: accuracy, time and memory",
     "many_learners": "A hundred learners",

@@ -89,6 +89,12 @@ def add(commands: Any) -> None:
     add_stream_options(apply)
     apply.add_argument("-o", "--output", metavar="FUSED", required=True, help="CSV, TSV, .csv.gz or Parquet by suffix")
     _add_export_options(apply)
+    apply.add_argument(
+        "--draws",
+        metavar="N",
+        type=int,
+        help="passes with drawn layer outputs that the answer is the mean of (default: as the model was trained)",
+    )
     apply.add_argument("--json", metavar="OUT", help="also write the result as JSON")
 
 
@@ -166,6 +172,8 @@ def _apply(options: argparse.Namespace) -> None:
     _check_export(options)
     check_outputs([options.output, options.json], inputs=[options.model, options.file, options.truth_file])
     model = load(options.model)
+    if options.draws is not None:
+        model.set_draws(options.draws)
     if parts.apply(options, model):
         return
     reading = read_file(options, [str(label) for label in model.classes_.tolist()])

@@ -50,7 +50,7 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     # ------------------------------------------------------------------ prediction
 
-    def predict_proba(self, X: Any, n_samples: int | None = None) -> Floats:
+    def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class in each row, (n, K), columns in ``classes_``.
 
         Parameters
@@ -58,11 +58,8 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         X : Votes, frame or array
             As in `fit`. Votes and frames are matched by learner name; labels unknown in training count as not
             cast (`transform` says how many).
-        n_samples : int, optional
-            Draw the label so many times from the posterior and average, as the paper describes; by default the
-            posterior itself.
         """
-        return self.fuse_rows(self.read(self.transform(X).votes), n_samples)
+        return self.fuse_rows(self.read(self.transform(X).votes))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable label of each row, (n,), in the original values."""
@@ -104,11 +101,11 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """
         return votes.codes
 
-    def fuse_rows(self, rows: Rows, n_samples: int | None = None) -> Floats:
+    def fuse_rows(self, rows: Rows) -> Floats:
         """Return (n, K) probabilities for what `read` returned."""
-        return self.fuse_codes(rows.astype(np.int32, copy=False), n_samples)
+        return self.fuse_codes(rows.astype(np.int32, copy=False))
 
-    def fuse_codes(self, codes: Integers, n_samples: int | None = None) -> Floats:
+    def fuse_codes(self, codes: Integers) -> Floats:
         """Return (n, K) probabilities for (n, d) class codes.
 
         Each distinct row is computed once.
@@ -117,17 +114,18 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         rows = distinct_rows(codes)
         found = self._posterior(rows.codes)
         found[(rows.codes == NO_VOTE).all(axis=1)] = self.prior_
-        return self._sampled(rows.spread(found), n_samples)
+        posterior: Floats = rows.spread(found)
+        return posterior
 
-    def _sampled(self, posterior: Floats, n_samples: int | None) -> Floats:
-        """Return shares of labels drawn from a posterior (n, K).
+    def set_draws(self, draws: int) -> Self:
+        """Set how many drawn passes an answer averages.
 
-        Itself without a number of draws.
+        Raises
+        ------
+        InputError
+            If the model has no layers to draw from.
         """
-        if n_samples is None:
-            return posterior
-        rng = np.random.default_rng(self.seed_)
-        return np.asarray(rng.multinomial(n_samples, posterior / posterior.sum(axis=1, keepdims=True)) / n_samples)
+        raise InputError(f"A model of the method {self.method_name} has no layers to draw from; leave draws out.")
 
     def _posterior(self, codes: Codes) -> Floats:
         """Return the answer for distinct rows, (n, K); those without votes do not matter."""

@@ -35,7 +35,7 @@ class SoftDEEM(DEEM):
     Parameters
     ----------
     **settings
-        Those of `DEEM`, except ``start`` and ``near_copies``; ``learning_rate`` is a number or None.
+        Those of `DEEM`, except ``start``, ``near_copies`` and ``draws``; ``learning_rate`` is a number or None.
 
     Attributes
     ----------
@@ -150,13 +150,17 @@ class SoftDEEM(DEEM):
         """
         return votes.codes if votes.soft is None else votes.soft
 
-    def fuse_rows(self, rows: Rows, n_samples: int | None = None) -> Floats:
+    def fuse_rows(self, rows: Rows) -> Floats:
         """Return (n, K) probabilities for what `read` returned."""
         if rows.ndim == 2:
-            return super().fuse_rows(rows, n_samples)
+            return super().fuse_rows(rows)
         posterior = self._posterior(rows)
         posterior[~votes_cast(rows).any(axis=1)] = self.prior_
-        return self._sampled(posterior, n_samples)
+        return posterior
+
+    def set_draws(self, draws: int) -> Self:
+        """Refuse: hidden votes are drawn in any case."""
+        raise InputError("deem_soft draws hidden votes in any case; leave draws out.")
 
     def _posterior(self, rows: Rows) -> Floats:
         """Return the answer (n, K) for probabilities or codes.

@@ -180,6 +180,13 @@ class TrainConfig:
         "near-copies can capture the label",
         choices=("guard", "keep", "collapse"),
     )
+    draws: int = knob(
+        0,
+        "passes with drawn layer outputs that the answer is the mean of; 0: one pass with their probabilities",
+        "one pass is enough in most cases (paper)",
+        low=0,
+        high=10_000,
+    )
     device: str = knob(
         "auto",
         "where to train: auto, cpu, cuda, cuda:1, mps",

@@ -47,8 +47,11 @@ COMPARISON_SETTINGS = ("methods", "seeds", "budget", "expert_classes", "device")
 MOST_CELLS = 50_000_000
 """Probabilities that a comparison keeps, rows × classes × methods: 400 MB. Of more it keeps labels and confidence."""
 
-PARTIAL_SECONDS = 1.0
-"""Time between two writings of what a sweep knows so far."""
+PARTIAL_SECONDS = 2.0
+"""Time between two writings of what a sweep knows so far.
+
+Pages draw everything from one writing. They look every second, but a figure that has not changed is not drawn again,
+and one that is drawn anew is empty for a moment."""
 
 _TRAINED = 0.95  # share of a training run that is training; the rest is fusing and writing
 _COMPUTED = 0.98  # share of a sweep or comparison that is not writing

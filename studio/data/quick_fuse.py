@@ -72,7 +72,7 @@ def _probabilities(opened: Opened) -> None:
 
 
 def _train(dataset_id: str, config: dict[str, Any]) -> None:
-    """Start a training and turn to it; for the ``on_click`` of a button."""
+    """Start a training and turn to it, as a button's ``on_click``."""
     jobs.start("train", dataset_id, config, trainings.title_of(config))
     state.go_to("train")
 

@@ -144,6 +144,15 @@ def _advanced(method: str, usual: Settings) -> dict[str, Any]:
         config |= {"start": _start(grid), "near_copies": _choice(grid, "near_copies", "Near-copies")}
     if method in LAYERED:
         config["activation"] = _choice(grid, "activation", "Activation")
+        config["draws"] = grid.number_input(
+            "Draws of layers",
+            0,
+            10_000,
+            0,
+            **_keep("draws"),
+            help="The answer as the mean over so many passes with drawn layer outputs (the paper's E(Y|X) "
+            f"by sampling); 0 for one pass with their probabilities. {_help('draws')}",
+        )
     config["early_stop"] = grid.toggle("Stop when settled", **_keep("early_stop"), help=_help("early_stop"))
     config["allow_few_learners"] = grid.toggle(
         "Allow fewer than three learners",

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from benchmarks.paper import (
     ablations,
+    expert_weights,
     experts,
     many_classes,
     methods,
@@ -22,12 +24,14 @@ from benchmarks.paper import (
 )
 from benchmarks.paper.__main__ import main
 from benchmarks.paper.context import Context, hours_taken
-from benchmarks.paper.data import mniste
+from benchmarks.paper.data import Source, mniste
 from benchmarks.paper.findings import over_sets, places
 from benchmarks.paper.outcome import Table
 from benchmarks.paper.pictures import photograph
 from benchmarks.paper.running import EXPERIMENTS
 from deem_core import InputError, simulation
+from deem_core.model.config import Shape, TrainConfig, resolve
+from deem_core.model.energy import initialise
 
 
 @pytest.fixture(autouse=True)
@@ -75,6 +79,7 @@ def test_recovery_has_every_size_and_way(tmp_path: Path) -> None:
         next(row for row in rows if row["rows"] == 400 and row["method"] == way)
         for way in (recovery.WAYS["irbm"], recovery.WAYS["ds"])
     )
+    assert [row["updates"] for row in tables(told)["lengths"]] == list(recovery.QUICK_LENGTHS)
     assert exact["psi error"] == pytest.approx(em["psi error"], abs=0.02)  # Lemma 1: one model, two names
     assert told["seeds"] == [0]
     assert {"deem_core", "torch", "python"} <= set(told["versions"])
@@ -86,7 +91,10 @@ def test_many_classes_have_memory_and_time(tmp_path: Path) -> None:
     rows = tables(quick("many_classes", tmp_path))["many_classes"]
     assert_all_methods(rows, ("best", "average", *many_classes.METHODS))
     assert all(row["memory GB"] > 0.05 for row in rows if row["key"] in ("mv", "deem"))
-    assert {row["key"] for row in rows if row["paper accuracy"] is not None} == set(published.IMAGENET)
+    theirs = {row["key"] for row in rows if row["paper accuracy"] is not None}
+    assert theirs == {*published.IMAGENET, "deem_layer"}
+    names = {row["key"]: row["method"] for row in rows}
+    assert (names["deem"], names["deem_layer"]) == ("DEEM, no layer", "DEEM, one layer")
 
 
 def test_soft_votes_have_hard_and_soft_deem_and_the_pools(tmp_path: Path) -> None:
@@ -153,6 +161,54 @@ def test_ablations_have_every_value(tmp_path: Path) -> None:
     found = tables(quick("ablations", tmp_path))
     for setting, values in ablations.CHANGES.items():
         assert [row[setting] for row in found[setting]] == list(values)
+    changed = [(setting, str(value)) for setting, values in ablations.CHANGES.items() for value in values[1:]]
+    assert [(row["setting"], row["value"]) for row in found["differences"]] == changed
+
+
+def test_ablations_begin_with_the_default_of_a_layer() -> None:
+    for votes in (simulation.make("tree", 10_000, 0).votes, simulation.make("copies", 10_000, 0).votes):
+        config = resolve(TrainConfig(), Shape.of(votes)).config
+        assert {name: values[0] for name, values in ablations.CHANGES.items()} == {
+            name: getattr(config, name) for name in ablations.CHANGES
+        }
+
+
+def test_differences_are_paired_by_set() -> None:
+    values = {("a", 0): 90.0, ("a", 1): 91.0, ("b", 0): 50.0, ("b", 1): 53.0}
+    rows = [{"set": name, "momentum": value, "accuracy": right} for (name, value), right in values.items()]
+    apart = ablations._differences(rows, "momentum", 0)
+    told = ablations._mean_row("momentum", 1, 0, apart)
+    assert (told["difference"], told["standard error"]) == pytest.approx((2, 1))
+    assert "within the noise" in ablations._sentence(told)
+    assert "clear" in ablations._sentence({**told, "standard error": 0.9})
+
+
+def test_momentum_goes_as_far_as_without_it(tmp_path: Path) -> None:
+    source = Source("tree", simulation.make("tree", 10_000, 0).votes, "")
+    asked = ablations._asked(source, "momentum", 0.9)
+    assert asked["learning_rate"] == pytest.approx(0.05)
+    assert asked["updates"] == 360
+
+
+def test_expert_weights_have_every_measure_and_find_an_expert(tmp_path: Path) -> None:
+    rows = tables(quick("expert_weights", tmp_path))["expert_weights"]
+    assert {(row["layers"], row["measure"]) for row in rows} == {
+        (layers, measure) for layers in expert_weights.LAYERS for measure in expert_weights.MEASURES
+    }
+
+
+@pytest.mark.parametrize("measure", expert_weights.MEASURES)
+def test_a_learner_with_larger_weights_on_a_class_weighs_more_there(measure: str) -> None:
+    d, K = 4, 3
+    model = initialise(d, K, 1, [torch.Generator().manual_seed(0)], scale=1.0, activation="softmax")
+    larger = model.layer_weights[0] if measure.startswith("first layer") else model.weights
+    larger[0].view(d, K, -1)[0, 2] *= 3  # learner 0, votes for class 2
+    codes = np.random.default_rng(0).integers(K, size=(400, d)).astype(np.int32)
+    rows = codes[codes[:, 0] == 2]
+    asked = expert_weights.Asked(model, rows, codes, rows[:, 0], np.array([2]))
+    found = expert_weights.MEASURES[measure](asked)
+    assert found.shape == (d,)
+    assert found.argmax() == 0
 
 
 @pytest.mark.browser

@@ -42,10 +42,11 @@ class SoftPart(Part):
         """Unit states that asking about a row takes, draws counted."""
         return super().states_per_row * (DRAWS * _LABELS * _EFFORT if self.n_layers else 1)
 
-    def posteriors(self, rows: Rows) -> Floats:
+    def posteriors(self, rows: Rows, draws: int = 0, seed: int = 0) -> Floats:
         """Return p(label | votes) (n, K), averaged over the kept restarts.
 
-        For probabilities (n, d, K), or codes (n, d), which are certain votes.
+        For probabilities (n, d, K), or codes (n, d), which are certain votes. Hidden votes are drawn by numbers of the
+        part's own, so that ``draws`` and ``seed`` change nothing.
         """
         answer = np.empty((len(rows), self.model.n_classes))
         for chunk, scores in self._asked(rows):

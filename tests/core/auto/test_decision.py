@@ -7,6 +7,7 @@ import pytest
 
 from deem_core import Votes, fuse, simulation
 from deem_core.auto import decide, fuse_run
+from deem_core.auto.decision import is_crowd
 from deem_core.control import Stopped, StopWhen
 from deem_core.errors import InputError
 from deem_core.estimators.verbs import apply
@@ -134,6 +135,17 @@ def test_looking_at_a_large_panel_does_not_change_how_a_method_answers():
     answer = fuse(votes, random_state=7)
     assert answer.answered_by == "safe"
     np.testing.assert_array_equal(answer.posterior, fuse(votes, method="safe", random_state=7).posterior)
+
+
+def test_the_limits_of_a_crowd():
+    """Below 95 % of the votes, or from 20 learners on."""
+    codes = np.zeros((100, 10), int)
+    codes[:49, 0] = -1
+    assert not is_crowd(table(codes, 2))
+    codes[49:51, 0] = -1
+    assert is_crowd(table(codes, 2))
+    assert not is_crowd(table(np.zeros((10, 19), int), 2))
+    assert is_crowd(table(np.zeros((10, 20), int), 2))
 
 
 def test_it_can_be_stopped():

@@ -94,10 +94,11 @@ def test_rows_without_votes_hold_the_prior(made, model):
     assert answer.codes[1] == -1
 
 
-def test_arrays_of_probabilities_are_taken_and_sampled_labels_are_near(made, model):
+def test_arrays_of_probabilities_are_taken_and_draws_refused(made, model):
     exact = model.predict_proba(made.soft[:50])
     np.testing.assert_allclose(exact, model.fuse(made).posterior[:50], atol=1e-5)
-    assert np.abs(model.predict_proba(made.soft[:50], n_samples=4_000) - exact).max() < 0.05
+    with pytest.raises(InputError, match="hidden votes in any case"):
+        model.set_draws(20)
     assert 0.8 < model.score(made) <= 1
 
 
