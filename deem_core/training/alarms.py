@@ -25,7 +25,10 @@ LOW_MOVED = 0.002
 MORE_RESTARTS = 10
 
 ON_PROBABILITIES = "deem_soft"
-"""The method that no sweep speaks for."""
+"""The method whose curves are not judged, and that no sweep speaks for: what energies mean is known of labels alone.
+
+Hidden votes that are drawn anew in every update have energies of their own.
+"""
 
 
 def alarms(
@@ -50,9 +53,10 @@ def alarms(
         Of the same votes.
     """
     rate = rate_advice(settings, sweep)
+    on_labels = settings.get("method") != ON_PROBABILITIES
     return [
         *_collapse(restarts, settings, rate),
-        *_instability(records, restarts, settings, rate),
+        *_instability(records if on_labels else (), restarts, settings, rate),
         *_sampler(records, settings),
     ]
 
