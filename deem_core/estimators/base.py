@@ -123,9 +123,11 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         Raises
         ------
         InputError
-            If the model has no layers to draw from.
+            If the model has no layers, or draws its votes already.
         """
-        raise InputError(f"A model of the method {self.method_name} has no layers to draw from; leave draws out.")
+        raise InputError(
+            f"A model of the method {self.method_name} has no layers to draw from, or draws its votes already."
+        )
 
     def _posterior(self, codes: Codes) -> Floats:
         """Return the answer for distinct rows, (n, K); those without votes do not matter."""

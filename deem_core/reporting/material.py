@@ -115,9 +115,9 @@ def gather(workspace: Workspace, run: Run, reading: Reading | None = None) -> Ma
     records, _ = run.records()
     comparison, compare_run = _comparison(workspace, run)
     training = summary.training
-    swept, curves = sweep_beside(workspace, run, summary), training.method != "deem_soft"
-    sweep = None if swept is None else swept.sweep
-    own_alarms = alarms(records, training.setting_values, training.restarts, sweep, curves=curves)
+    swept = sweep_beside(workspace, run, summary)
+    settings = {**training.setting_values, "method": training.method}
+    own_alarms = alarms(records, settings, training.restarts, None if swept is None else swept.sweep)
     return Material(
         run=run,
         summary=summary,

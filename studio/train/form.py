@@ -144,6 +144,7 @@ def _advanced(method: str, usual: Settings) -> dict[str, Any]:
         config |= {"start": _start(grid), "near_copies": _choice(grid, "near_copies", "Near-copies")}
     if method in LAYERED:
         config["activation"] = _choice(grid, "activation", "Activation")
+    if method == "deem":
         config["draws"] = grid.number_input(
             "Draws of layers",
             0,

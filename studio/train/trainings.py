@@ -127,12 +127,13 @@ def confidence_counts(labels: StoredAnswer) -> tuple[Floats, NDArray[np.int64]]:
 
 def alarms_of(run: Run, summary: FusionSummary | None) -> list[Alarm]:
     """Return the alarms of a training, and of its labels."""
-    all_records, curves = records(run), run.config.get("method") != "deem_soft"
+    all_records = records(run)
     if summary is None:
-        return alarms(all_records, run.config, curves=curves)
+        return alarms(all_records, run.config)
     swept = sweep_beside(workspace(), run, summary)
     sweep = None if swept is None else swept.sweep
-    own = alarms(all_records, summary.training.setting_values, summary.training.restarts, sweep, curves=curves)
+    settings = {**summary.training.setting_values, "method": summary.training.method}
+    own = alarms(all_records, settings, summary.training.restarts, sweep)
     return [*own, *summary.alarms]
 
 
