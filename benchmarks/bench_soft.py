@@ -249,7 +249,8 @@ def page(store: dict[str, Any]) -> str:
         "classifiers that never vote on a row they were trained on. *auto before* is what auto answered while it used",
         "the most probable classes everywhere. The calibrated pool, and that auto answers by it where no model",
         "explains the votes, were chosen on the first half; the second took no part, except that the accuracies of the",
-        "majority vote, Dawid-Skene, auto and the first three pools on it were seen before.",
+        "majority vote, Dawid-Skene, auto and the first three pools on it were seen before. A dash:",
+        "not run yet.",
         "",
     ]
     for half, title in ((CHOOSE, "To choose by"), (JUDGE, "To judge")):
