@@ -52,7 +52,7 @@ from deem_core import DEEM, Votes, simulation, sweep
 from deem_core.files.atomic import write_json
 from deem_core.model.config import Shape
 from deem_core.training import guidance
-from deem_core.training.guidance import Shown
+from deem_core.training.guidance import Shown, Verdict
 from deem_core.training.sweep import default_rates
 from deem_core.typing import Floats
 from deem_core.votes.arrays import spread_rows
@@ -95,6 +95,7 @@ class Line:
         Accuracies in per cent.
     chosen : dict of str to int or None
         Rule → position of its rate.
+    verdicts : tuple of Verdict
     """
 
     name: str
@@ -105,6 +106,7 @@ class Line:
     rates: Floats
     runs: Floats
     chosen: dict[str, int | None]
+    verdicts: tuple[Verdict, ...]
 
     @property
     def best(self) -> int:
@@ -279,6 +281,7 @@ def line_of(name: str, *, quick: bool) -> Line | None:
         rates=shown.rates,
         runs=100 * np.array([runs[f"{rate:g}"][:done] for rate in shown.rates]),
         chosen={rule: choose(shown) for rule, choose in RULES.items()},
+        verdicts=tuple(guidance.judge_curves(shown)),
     )
 
 
@@ -377,6 +380,8 @@ def page(lines: Sequence[Line], missing: Sequence[str]) -> str:
             "",
             *_table(every, [_cells(line) for line in lines]),
             "",
+            _rises(lines),
+            "",
             f"Not measured yet: {', '.join(missing) or 'none'}.",
             "",
         ]
@@ -389,6 +394,17 @@ def _summary(part: str, lines: Sequence[Line], rule: str) -> list[str]:
     worst = lines[int(np.argmax(regrets))]
     crossed = f"{np.mean(fair):.2f} ({len(fair)})" if fair else "–"
     return [part, str(len(lines)), rule, f"{np.mean(regrets):.2f}", f"{max(regrets):.2f}", worst.name, crossed]
+
+
+def _rises(lines: Sequence[Line]) -> str:
+    """Say how often an energy ends above its start."""
+    said = []
+    for who, places in (("guided", [line.chosen["guided"] for line in lines]), ("best", [line.best for line in lines])):
+        numbers = [line.verdicts[at].numbers for line, at in zip(lines, places, strict=True) if at is not None]
+        risen = [own for own in numbers if own.rise > guidance.NOISE * own.rise_noise]
+        far = sum(own.rise > 1 for own in risen)
+        said.append(f"at {len(risen)} of the {len(numbers)} {who} rates, at {far} of them by more than one margin")
+    return f"An energy ends above its start by more than its noise {'; '.join(said)}."
 
 
 def _cells(line: Line) -> list[str]:

@@ -13,7 +13,7 @@ import streamlit as st
 from deem_core import DeemError, InputError
 from deem_core.model import Shape, TrainConfig, resolve
 from deem_core.runs import Run
-from deem_core.training.guidance import RULE, TAIL, THRESHOLDS, Verdict, smooth
+from deem_core.training.guidance import RULE, TAIL, THRESHOLDS, WORTH, Verdict, smooth
 from deem_core.training.sweep import Sweep, check_rates, default_rates
 from deem_core.typing import Floats
 from studio import jobs, state
@@ -254,8 +254,8 @@ def reopen(run_id: str) -> None:
 
 
 def rule() -> str:
-    """Return how the recommended rate is chosen."""
-    return RULE
+    """Return how the recommended rate is chosen, and what that is worth."""
+    return f"{RULE} {WORTH}"
 
 
 def thresholds() -> pd.DataFrame:

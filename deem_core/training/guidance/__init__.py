@@ -6,6 +6,7 @@
 
 from deem_core.training.guidance.judge import (
     BEHIND,
+    NOISE,
     RISE,
     SMOOTHING,
     TAIL,
@@ -21,6 +22,7 @@ from deem_core.training.guidance.recommend import (
     PREFERRED,
     RULE,
     THRESHOLDS,
+    WORTH,
     Recommendation,
     recommend,
     recommend_depth,
@@ -32,6 +34,7 @@ __all__ = [
     "BEHIND",
     "CERTAIN",
     "EARLIEST",
+    "NOISE",
     "NOTHING",
     "PREFERRED",
     "REJECTED",
@@ -40,6 +43,7 @@ __all__ = [
     "SMOOTHING",
     "TAIL",
     "THRESHOLDS",
+    "WORTH",
     "Kind",
     "Numbers",
     "Recommendation",

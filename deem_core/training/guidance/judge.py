@@ -269,7 +269,8 @@ def rise_words(numbers: Numbers) -> str:
     """Say how far an energy rose, in a clause."""
     if not numbers.rise > NOISE * numbers.rise_noise:
         return "no energy rose beyond its noise"
-    return f"the energy of {numbers.riser} rose by {numbers.rise:.2g} margins"
+    size = f"{numbers.rise:.2g}"
+    return f"the energy of {numbers.riser} rose by {size} margin{'' if size == '1' else 's'}"
 
 
 def _rose(numbers: Numbers) -> str:

@@ -92,6 +92,13 @@ RULE = (
 """How a rate is recommended, for people."""
 
 
+WORTH = (
+    "A sweep shows how rates behave on these votes and refuses those that break. It is not expected to improve the "
+    "labels: where that was measured, its rate labelled no better than one fixed rate for all."
+)
+"""What a sweep is good for, for people (benchmarks/results/guidance.md)."""
+
+
 def recommend(verdicts: Sequence[Verdict], default_rate: float) -> tuple[tuple[Verdict, ...], Recommendation]:
     """Return the verdicts, the chosen one marked as recommended, and the recommendation.
 
@@ -115,10 +122,12 @@ def recommend(verdicts: Sequence[Verdict], default_rate: float) -> tuple[tuple[V
     chosen = verdicts[best]
     there = math.isclose(chosen.learning_rate, preferred, rel_tol=0.02)
     where = f"{PREFERRED:g} times the default rate"
-    place = f"{where}, and nothing speaks" if there else f"the rate nearest to {where} that nothing speaks"
+    place = (
+        f"{where}, and nothing speaks against it" if there else f"nearest to {where} of those nothing speaks against"
+    )
     why = (
-        f"{chosen.learning_rate:g} is {place} against: no class was lost, the gap between data and samples did not run "
-        f"away, and {rise_words(chosen.numbers)}."
+        f"{chosen.learning_rate:g} is {place}: no class was lost, the gap between data and samples did not run away, "
+        f"and {rise_words(chosen.numbers)}."
     )
     marked = tuple(replace(v, kind="recommended") if r == best else v for r, v in enumerate(verdicts))
     return marked, Recommendation("recommended", best, chosen.learning_rate, chosen.n_layers, why, "")

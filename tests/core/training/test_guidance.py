@@ -111,7 +111,7 @@ def test_twice_the_default_rate_is_recommended_if_nothing_speaks_against_it():
     assert (chosen.kind, chosen.learning_rate, chosen.index) == ("recommended", 1, 4)
     assert [verdict.kind for verdict in verdicts].count("recommended") == 1
     assert verdicts[4].kind == "recommended"
-    assert "1 is 2 times the default rate" in chosen.why
+    assert "1 is 2 times the default rate, and nothing speaks against it" in chosen.why
     assert recommend(judge_curves(made), 0.06)[1].learning_rate == 0.12
 
 
@@ -164,7 +164,7 @@ def test_curves_that_never_move_do_not_divide_by_zero():
     assert kinds(shown([np.zeros(T)])) == ["too small"]
 
 
-# ---------------------------------------------------------------------- thresholds
+# ---------------------------------------------------------------------- few records
 
 
 MODEL = np.where(TIME < 0.3, -1.0, 0.0)
@@ -177,45 +177,6 @@ def probe(curve, *, others=MODEL, ratio=1.0, rise=0.0, wiggle=0.0):
     positive = -20 + rise * (TIME >= 0.5) + wiggle + 0 * difference
     made = Shown(np.array([0.1, 0.2, 0.4]), positive, positive - difference, np.array([1, 1, ratio]))
     return judge_curves(made, smoothing=0.0)[2]
-
-
-def ending(level):
-    return np.where(TIME < 0.3, -1.0, -level)
-
-
-def spike(size):
-    curve = MODEL.copy()
-    curve[10] = -size
-    return curve
-
-
-@pytest.mark.parametrize(
-    ("curve", "kind"),
-    [
-        (spike(2.49), "usable"),
-        (spike(2.51), "exploding difference"),
-        (np.full(T, -0.49), "too small"),
-        (np.full(T, -0.51), "not settled"),
-        (ending(0.24), "usable"),
-        (ending(0.26), "not settled"),
-        (np.where(TIME < 0.6, MODEL, -0.74), "not settled"),
-        (np.where(TIME < 0.6, MODEL, -0.76), "exploding difference"),
-        (np.where(np.arange(T) < 8, MODEL, np.nan), "not settled"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_verdicts_turn_at_their_thresholds(curve, kind):
-    assert probe(curve).kind == kind
-
-
-@pytest.mark.parametrize(("level", "kind"), [(0.69, "usable"), (0.71, "not settled")])
-def test_where_no_rate_comes_back_far_a_least_share_is_asked_of_all(level, kind):
-    assert probe(ending(level), others=ending(level)).kind == kind
-
-
-@pytest.mark.parametrize(("ratio", "kind"), [(0.49, "class died"), (0.51, "usable")])
-def test_a_class_has_died_below_half_of_its_share(ratio, kind):
-    assert probe(MODEL, ratio=ratio).kind == kind
 
 
 @pytest.mark.parametrize(("records", "said"), [(7, "Only 7 records"), (8, "has not settled")])
@@ -240,7 +201,7 @@ def test_a_rise_that_is_let_pass_is_told_with_its_size(rise):
     assert verdict.numbers.rise == pytest.approx(rise)
     why = recommend([verdict], 0.2)[1].why
     if rise:
-        words = f"the energy of the data rose by {rise:.2g} margins"
+        words = f"the energy of the data rose by {rise:.2g} margin{'' if rise == 1 else 's'}"
         assert words in why
         assert words[1:] in verdict.reason
     else:

@@ -58,16 +58,11 @@ def test_an_energy_that_rises_far_is_refused():
     assert [verdict(GOOD, rise=rise) for rise in (0, 30)] == ["usable", "rising energy"]
 
 
-def test_the_floor_itself_is_high_enough_and_what_lies_below_is_not():
+def test_the_rate_nearest_to_twice_the_default_is_recommended():
     shown = Shown(np.array([0.1, 0.2, 0.4]), np.array([GOOD] * 3) - 20, np.full((3, 40), -20.0))
     verdicts = judge_curves(shown, smoothing=0.0)
-    assert [recommend(verdicts, least)[1].learning_rate for least in (0.1, 0.2, 0.21, 0.4, 0.41)] == [
-        0.1,
-        0.2,
-        0.4,
-        0.4,
-        0.4,
-    ]
+    defaults = {0.02: 0.1, 0.07: 0.1, 0.1: 0.2, 0.14: 0.2, 0.15: 0.4, 1.0: 0.4}
+    assert {default: recommend(verdicts, default)[1].learning_rate for default in defaults} == defaults
 
 
 def test_a_sweep_asks_for_twice_the_default_rate():
