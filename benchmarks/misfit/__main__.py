@@ -27,7 +27,8 @@ from benchmarks.misfit.tables import SOURCES, half
 from deem_core.typing import Floats
 from deem_core.votes.majority import fair_hits
 
-SEEN = ("ens_digits", "uci_gesture", "uci_artchars", "ens_letter")
+SEEN = ("ens_digits", "uci_gesture", "uci_artchars")
+"""Misfits under DEEM_DATA; not ens_letter, on whose 26 classes EBCC takes too long."""
 GOAL, WORST = 0.3, -0.5
 """Points over the majority vote that the mean must exceed, and below it that no set may lie."""
 CAUTION = -0.25
