@@ -50,7 +50,7 @@ def settings(opened: datasets.Opened) -> None:
 
 
 def probabilities(opened: datasets.Opened, method: str) -> None:
-    """Say that a method reduces probabilities, and offer the one that reads them."""
+    """Say that a method reduces probabilities, and offer soft DEEM."""
     note = comparison.reduction_note(opened.reading.votes, method)
     if note:
         with st.container(border=True, horizontal=True, vertical_alignment="center", key="reduced"):

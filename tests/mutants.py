@@ -5,7 +5,7 @@
     python -m tests.mutants --at-once 4     # as many at a time
 
 Each mutation is made in a copy of the tree, never in the tree itself. First all tests named must pass without any
-mutation, else they prove nothing. The kernel runs uncompiled where it is mutated: that takes less time than compiling.
+mutation, else they prove nothing. The kernel's own tests run uncompiled: compiling each mutation takes longer.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from queue import SimpleQueue
 
 ROOT = Path(__file__).parents[1]
 LIST = Path(__file__).with_suffix(".toml")
-KERNEL = "deem_core/model/kernel/"
+KERNEL = "tests/core/model/kernel/"
 LEFT_OUT = (".git", ".venv", "__pycache__", ".*_cache", "results", "*.egg-info", "test-results", "htmlcov")
 """What tests do not need of the tree."""
 
@@ -77,6 +77,11 @@ class Mutation:
         except SyntaxError as error:
             return f"the mutated file is no Python: {error}"
         return "it changes nothing but layout or comments" if same else ""
+
+    @property
+    def interpreted(self) -> bool:
+        """Whether its tests run the kernel uncompiled: they are small, and compiling takes longer."""
+        return any(test.startswith(KERNEL) for test in self.tests)
 
     def mutated(self, text: str) -> str:
         """Return the text of the file with the wrong line."""
@@ -150,7 +155,7 @@ class Tree:
 def judge(wrong: Mutation, tree: Tree) -> str:
     """Return what is wrong with the tests of a mutation; empty if they noticed it."""
     with tree.mutation(wrong):
-        code, said = tree.run(wrong.tests, interpreted=wrong.file.startswith(KERNEL))
+        code, said = tree.run(wrong.tests, interpreted=wrong.interpreted)
     if code == 0:
         return f"survived {', '.join(wrong.tests)}"
     if code not in (FAILED, None):
@@ -199,9 +204,9 @@ def _try_all(chosen: Sequence[Mutation], trees: SimpleQueue[Tree], at_once: int)
         return f"{wrong.name}: {found}" if found else ""
 
     with ThreadPoolExecutor(at_once) as pool:
-        kernel = [one for one in chosen if one.file.startswith(KERNEL)]
-        tests = [sorted({test for one in group for test in one.tests}) for group in (chosen, kernel)]
-        before = [said for said in pool.map(unharmed, tests, (False, True)) if said]
+        how = (False, True)
+        tests = [sorted({test for one in chosen if one.interpreted == way for test in one.tests}) for way in how]
+        before = [said for said in pool.map(unharmed, tests, how) if said]
         if before:
             return [f"these tests fail without any mutation:\n{said}" for said in before]
         return [line for line in pool.map(attempt, chosen) if line]

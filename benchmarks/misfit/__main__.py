@@ -72,6 +72,7 @@ def page(groups: dict[str, list[Case]]) -> Iterator[str]:
     for which, cases in groups.items():
         yield from ["", f"## {TITLES[which]}: {len(cases)}", ""]
         yield from methods_table(cases)
+    yield from ["", beaten([case for cases in groups.values() for case in cases])]
     found = {which: {name: gains(cases, name) for name in names()} for which, cases in groups.items()}
     chosen = choice(found["choose"])
     yield from ["", "## Attempts", ""]
@@ -129,6 +130,17 @@ def methods_table(cases: Sequence[Case]) -> Iterator[str]:
         yield f"| {' | '.join(cells)} | {case.seconds[DEEM]:.0f} |"
     for title, of in (("mean", np.nanmean), ("worst", np.nanmin)):
         yield f"| {title} | | | | {' | '.join(f'{value:+.2f}' for value in of(np.array(columns), axis=0))} | |"
+
+
+def beaten(cases: Sequence[Case]) -> str:
+    """Say on which sets every other method is above `auto`."""
+    names = [
+        case.name
+        for case in cases
+        if all(gain(case, made.argmax(axis=1)) > gain(case, case.auto) for made in case.posteriors.values())
+    ]
+    which = f": {', '.join(names)}" if names else ""
+    return f"Every other method is above `auto` on {len(names)} of {len(cases)} sets{which}."
 
 
 def attempts_table(found: dict[str, dict[str, Floats]]) -> Iterator[str]:

@@ -49,6 +49,13 @@ def attempts() -> dict[str, dict[str, Attempt]]:
             for methods in (WITH_DEEM, WITHOUT)
             for least in range(len(methods) - 1, len(methods) + 1)
         },
+        "Ties broken by a mean of posteriors; elsewhere all of some methods must agree against the vote": {
+            f"ties by {_names(ties)}; {f'all of {_names(methods)}' if methods else 'nothing else'}": partial(
+                hedged, ties=ties, methods=methods
+            )
+            for ties in (("ds",), ("ebcc",), ("ebcc", "la2"), ("ebcc", "onecoin"), ("ds", "onecoin"))
+            for methods in ((), ("ebcc", "ds", "la2"), ("ebcc", "ds", "onecoin", "la2"), WITHOUT)
+        },
         "Averages and ballots of methods": {
             "ballots of vote, DS, one-coin, EBCC (the safe vote without its guards)": safe_vote,
             f"mean of vote shares, {_names(WITH_DEEM)}": partial(mean_of, methods=WITH_DEEM),
@@ -82,6 +89,14 @@ def agreed(case: Case, *, methods: Sequence[str], least: int, margin: int = ANY_
         if method in case.posteriors:
             ballots[np.arange(len(ballots)), _among(case, case.posteriors[method], margin)] += 1
     return np.where(ballots.max(axis=1) >= least, ballots.argmax(axis=1), case.auto)
+
+
+def hedged(case: Case, *, ties: Sequence[str], methods: Sequence[str]) -> Labels:
+    """Return the vote, its ties broken by a mean of posteriors, unless all of some methods agree on another class."""
+    pool = sum((case.posteriors[method] for method in ties if method in case.posteriors), 1e-9 * case.shares)
+    vote = _among(case, pool, 0)
+    said = np.array([case.posteriors[method].argmax(axis=1) for method in methods if method in case.posteriors])
+    return np.where((said == said[0]).all(axis=0), said[0], vote) if len(said) else vote
 
 
 def safe_vote(case: Case) -> Labels:

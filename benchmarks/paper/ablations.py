@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.stats import t as student
 
 from benchmarks.paper.context import Context
 from benchmarks.paper.data import Source, ablation_sets
@@ -20,33 +22,53 @@ CHANGES: dict[str, tuple[Any, ...]] = {
     "n_layers": (1, 0, 2, 3),
     "momentum": (0.0, 0.9),
     "updates": (360, 150, 720),
-    "activation": ("sparsemax", "softmax"),
-    "init_scale": (2.0, 0.5, 1.0, 4.0),
-    "batch_size": (1024, 128, 256, 4096),
-    "sampler_steps": (5, 1, 2, 10),
 }
 """Setting → values, the default with a layer first."""
-QUESTIONS = ("near_copies", "chain_start", "n_layers", "momentum", "updates")
-"""Settings whose default rests on this experiment: tried on every set, the others on the first `FEW`."""
-FEW = 3
 RUNS = 3
 SINGLE = {"restarts": 1}
 LAYERED = {"n_layers": 1}  # all but the depth itself are tried with one layer, also where few rows would mean none
-CLEAR = 2.0
-"""Standard errors over the sets beyond which a mean difference is called clear."""
+LEVEL = 0.05
+"""Of Student's two-sided test over the sets: a mean difference beyond it is called clear."""
 
 
 def run(context: Context) -> Outcome:
     """Train with every setting changed by itself."""
     sources = ablation_sets(context)
+    found = {setting: setting_rows(context, sources, setting, values) for setting, values in CHANGES.items()}
+    near = ", ".join(source.name for source in sources if _near_copies(source))
+    return outcome(
+        found,
+        CHANGES,
+        [
+            *(f"{source.name}: {source.about}; {source.votes.n_rows:,} rows." for source in sources),
+            "With momentum m the rate is (1 − m) times the default, so that all runs go equally far.",
+            f"Near-copies are found in {near or 'no set'}; elsewhere there is nothing to do, and the difference is 0.",
+            "The paper tries some of this; where chains start, the number of updates and what is done about "
+            "near-copies are questions of ours.",
+        ],
+    )
+
+
+def setting_rows(
+    context: Context, sources: Sequence[Source], setting: str, values: Sequence[Any]
+) -> list[dict[str, Any]]:
+    """Return a row for every set and value of a setting."""
+    rows = []
+    for source in sources:
+        for value in values:
+            asked = _asked(source, setting, value)
+            units = [trained(context, source, seed, **asked) for seed in context.seeds(RUNS)]
+            rows.append({"set": source.name, setting: value, **trained_row(units)})
+    return rows
+
+
+def outcome(
+    found: Mapping[str, list[dict[str, Any]]], changes: Mapping[str, tuple[Any, ...]], notes: list[str]
+) -> Outcome:
+    """Return tables, paired differences and their figures, of setting → rows."""
     tables, figures, means = [], {}, []
-    for setting, values in CHANGES.items():
-        rows = []
-        for source in sources if setting in QUESTIONS else sources[:FEW]:
-            for value in values:
-                asked = _asked(source, setting, value)
-                units = [trained(context, source, seed, **asked) for seed in context.seeds(RUNS)]
-                rows.append({"set": source.name, setting: value, **trained_row(units)})
+    for setting, values in changes.items():
+        rows = found[setting]
         pivot = Pivot(f"{setting}: accuracy in per cent", "set", setting, "accuracy", "sd")
         tables.append(Table(setting, f"{setting}: all numbers", rows, (pivot,)))
         apart = _differences(rows, setting, values[0])
@@ -55,21 +77,14 @@ def run(context: Context) -> Outcome:
         drawn = [{**row, setting: value} for row, value in zip(own, values[1:], strict=True) if row["sets"]]
         figures[setting] = paired(apart, drawn, setting, title=f"accuracy minus that of {values[0]} (points)")
     summary = Table("differences", "Accuracy minus that of the default, paired by set", means)
-    notes = [
-        *(f"{source.name}: {source.about}; {source.votes.n_rows:,} rows." for source in sources),
+    every = [
         "Each run is one restart, where the default answers with the consensus of five; spreads are over seeds.",
-        f"Differences are paired: on every set the mean over seeds minus that of the default, then mean and standard "
-        f"error over the sets. More than {CLEAR:g} standard errors are called clear; draws of one simulation are not "
-        "as independent as this takes them to be.",
-        "With momentum m the rate is (1 − m) times the default, so that all runs go equally far.",
-        f"Near-copies are found in {', '.join(source.name for source in sources if _near_copies(source)) or 'no set'}; "
-        "elsewhere nothing is done about them, and the difference is 0.",
-        f"The last four settings are tried on the first {FEW} sets only.",
-        "The learning rate and number of updates stay at what the data suggest; another batch may want another rate.",
-        "The paper tries some of this; where chains start, the number of updates and what is done about near-copies "
-        "are questions of ours.",
+        "Differences are paired: on every set the mean over seeds minus that of the default, then mean and standard "
+        f"error over the sets. Beyond the {LEVEL:.0%} level of Student's test they are called clear; draws of one "
+        "simulation are not as independent as this takes them to be.",
+        "The learning rate and number of updates stay at what the data suggest unless they are changed.",
     ]
-    return Outcome([summary, *tables], figures, notes, [_sentence(row) for row in means])
+    return Outcome([summary, *tables], figures, [*notes, *every], [_sentence(row) for row in means])
 
 
 def _asked(source: Source, setting: str, value: Any) -> dict[str, Any]:
@@ -122,7 +137,7 @@ def _sentence(row: dict[str, Any]) -> str:
     error = row["standard error"]
     if error is None:
         return f"{told}: {amount} points on one set."
-    clear = abs(row["difference"]) > CLEAR * error
+    clear = abs(row["difference"]) > student.ppf(1 - LEVEL / 2, row["sets"] - 1) * error
     words = "clear" if clear else "within the noise"
     range_ = f"{row['smallest']:+.1f} to {row['largest']:+.1f}"
     return f"{told}: {amount} ± {error:.2f} points over {row['sets']} sets ({range_}), {words}."

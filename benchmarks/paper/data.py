@@ -159,10 +159,7 @@ def main_sets(context: Context) -> list[Source]:
 
 
 def ablation_sets(context: Context) -> list[Source]:
-    """Return sets of many kinds with enough rows for a layer: draws of simulations, and real ones that are here.
-
-    The first three are the paper's kinds: a tree, one expert, families of near-copies.
-    """
+    """Return sets of many kinds with enough rows for a layer: draws of simulations, and real ones that are here."""
     if context.quick:
         return [tree(context, 0)]
     drawn = [("ampdata", 1), ("condind", 0)]

@@ -190,6 +190,7 @@ WHERE = {
     "learning_rates": ("fig:phsm-neg-energy", "fig:tree3k-energy-diff"),
     "samplers": (),
     "ablations": (),
+    "few_ablations": (),
 }
 """Experiment → the paper's tables and figures it makes again; samplers and settings are told of in its text only."""
 DRAWINGS = ("fig:fm-rbm", "fig:deem", "fig:irbm-fixed-visualization")

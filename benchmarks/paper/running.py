@@ -24,7 +24,8 @@ EXPERIMENTS = {
     "soft": "Probabilities instead of votes: hard DEEM, soft DEEM and the pools",
     "learning_rates": "Energy curves over learning rates",
     "samplers": "DMALA, DULA and Gibbs with gradients",
-    "ablations": "One setting changed at a time",
+    "ablations": "One setting changed at a time: near-copies, chains, depth, momentum, length",
+    "few_ablations": "One setting changed at a time, on three sets: activation, start, batch, sampler's steps",
 }
 """Name, which is its module in this package → what it shows."""
 LONG = ("main", "experts", "many_classes", "many_learners", "sensitivity", "ablations")

@@ -44,6 +44,9 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     reads_soft: ClassVar[bool] = False
     """Whether probabilities count, or only the most probable class of each vote."""
 
+    prior_rows: ClassVar[int] = PRIOR_ROWS
+    """Rows that the prior is estimated on."""
+
     def fit(self, X: Any, y: Any = None, *, watch: Watcher | None = None, control: Control | None = None) -> Self:
         """Fit on votes alone."""
         raise NotImplementedError
@@ -123,9 +126,11 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         Raises
         ------
         InputError
-            If the model has no layers to draw from.
+            If the model has no layers, or draws its votes already.
         """
-        raise InputError(f"A model of the method {self.method_name} has no layers to draw from; leave draws out.")
+        raise InputError(
+            f"A model of the method {self.method_name} has no layers to draw from, or draws its votes already."
+        )
 
     def _posterior(self, codes: Codes) -> Floats:
         """Return the answer for distinct rows, (n, K); those without votes do not matter."""
@@ -284,5 +289,5 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """
         self.prior_ = np.full(votes.n_classes, 1 / votes.n_classes)
         voted = np.flatnonzero(votes.votes_per_row)
-        step = max(1, len(voted) // PRIOR_ROWS)
+        step = max(1, len(voted) // self.prior_rows)
         self.prior_ = self.fuse_rows(self.read(votes.select_rows(voted[::step]))).mean(axis=0)

@@ -293,7 +293,7 @@ allow_few_learners
         self.fallback_ = not fits[0].suffices
         if self.fallback_:
             values = {name: item["value"] for name, item in fits[0].settings.to_dict().items()}
-            advice = rate_advice(values, self.sweep_).sentence
+            advice = rate_advice({**values, "method": self.method_name}, self.sweep_).sentence
             self.warnings_.append(
                 f"Too few of the restarts survived, so the answer is the {self.falls_back_to}. {advice}"
             )
@@ -334,7 +334,7 @@ allow_few_learners
 
     def set_draws(self, draws: int) -> Self:
         """Set how many drawn passes an answer averages; see `Fuser.set_draws`."""
-        if not any(part.n_layers for part in self.parts_):
+        if "draws" not in self.get_params(deep=False) or not any(part.n_layers for part in self.parts_):
             return super().set_draws(draws)
         self.draws = replace(TrainConfig(), draws=draws).draws
         self.settings_ = {**self.settings_, "draws": {"value": self.draws, "reason": GIVEN}}

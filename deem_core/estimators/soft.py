@@ -56,6 +56,7 @@ class SoftDEEM(DEEM):
     """
 
     reads_soft: ClassVar[bool] = True
+    prior_rows: ClassVar[int] = 5_000  # hidden votes are drawn for each
     falls_back_to: ClassVar[str] = "mean of the probabilities"
 
     def __init__(

@@ -9,6 +9,14 @@ READERS = ("cal_pool", "deem_soft")
 """Methods to offer where probabilities would be reduced: a pool in a blink, and a model that can be kept."""
 
 
+ADVICE = (
+    "The calibrated pool reads all of them: it was right more often than the majority vote on 12 of 13 test ensembles "
+    "and never less often, by 1.8 points on average. Against DEEM nothing is clear: the pool was right more often than "
+    "DEEM on 5 of 8, soft DEEM on 4 of 7. Compare them before you choose."
+)
+"""What was measured (benchmarks/results/soft.md), for pages and commands."""
+
+
 def reads_probabilities(method: str) -> bool:
     """Return whether a method reads more of probabilities than their argmax.
 
@@ -26,6 +34,3 @@ def reduction_note(votes: Votes, method: str) -> str:
         return ""
     title = registry.entry(method).title
     return f"This file has probabilities, and {title} uses only the most probable class of each vote. {ADVICE}"
-
-
-ADVICE = ""

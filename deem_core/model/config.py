@@ -26,7 +26,7 @@ TRAINING_TIME = 180.0
 """Learning rate × updates of a default run with layers: shorter ones stay near the majority vote, longer ones drift."""
 
 TRAINING_TIME_BARE = 100.0
-"""The same without layers, where there is less to learn."""
+"""The same without layers: longer ones fit parameters better and labels of sparse votes worse (docs/method.md)."""
 
 GROUPS_RATE = 0.05
 """Learning rate from a start at groups: larger ones leave it (docs/method.md)."""

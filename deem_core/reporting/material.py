@@ -116,7 +116,8 @@ def gather(workspace: Workspace, run: Run, reading: Reading | None = None) -> Ma
     comparison, compare_run = _comparison(workspace, run)
     training = summary.training
     swept = sweep_beside(workspace, run, summary)
-    own_alarms = alarms(records, training.setting_values, training.restarts, None if swept is None else swept.sweep)
+    settings = {**training.setting_values, "method": training.method}
+    own_alarms = alarms(records, settings, training.restarts, None if swept is None else swept.sweep)
     return Material(
         run=run,
         summary=summary,

@@ -24,6 +24,12 @@ LOW_MOVED = 0.002
 """Share of votes that chains change below this: samples are copies of the data and teach nothing."""
 MORE_RESTARTS = 10
 
+ON_PROBABILITIES = "deem_soft"
+"""The method whose curves are not judged, and that no sweep speaks for: what energies mean is known of labels alone.
+
+Hidden votes that are drawn anew in every update have energies of their own.
+"""
+
 
 def alarms(
     records: Sequence[Record],
@@ -40,16 +46,17 @@ def alarms(
     records : sequence of Record
         Of all restarts, as many as there are so far.
     settings : mapping
-        Setting → value, resolved, such as ``learning_rate`` and ``restarts``.
+        Setting → value, resolved, such as ``learning_rate`` and ``restarts``, and the ``method``.
     restarts : sequence of Restart
         Empty while training.
     sweep : Sweep, optional
         Of the same votes.
     """
     rate = rate_advice(settings, sweep)
+    on_labels = settings.get("method") != ON_PROBABILITIES
     return [
         *_collapse(restarts, settings, rate),
-        *_instability(records, restarts, settings, rate),
+        *_instability(records if on_labels else (), restarts, settings, rate),
         *_sampler(records, settings),
     ]
 
@@ -80,6 +87,8 @@ def rate_advice(settings: Mapping[str, Any], sweep: Sweep | None = None) -> Rate
     sweep : Sweep, optional
         It counts if it is finished, compared rates, and holds for these settings.
     """
+    if settings.get("method") == ON_PROBABILITIES:
+        return RateAdvice("Sweeps are of votes and say nothing about training on probabilities.", {})
     if settings.get("start") == "groups":
         return RateAdvice("The rate from the grouped model is small already, and no sweep chooses it.", {})
     if sweep is None or not sweep.complete or sweep.by_depth or not sweep.holds_for(settings):

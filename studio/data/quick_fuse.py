@@ -21,7 +21,7 @@ TITLE = "Answer by auto"
 CONFIDENCE = {"mv": "share of the votes", "cal_pool": "mean of the learners"}
 """What the confidence of a method is, if it is not a model's."""
 
-SHORT = {"gds": "Dawid-Skene", "mv": "Majority", "safe": "Safe vote", "rules": "Rules", "cal_pool": "Calibrated pool"}
+SHORT = {"gds": "Dawid-Skene", "mv": "Majority", "safe": "Safe vote", "rules": "Rules", "cal_pool": "Pool"}
 """Methods by names that fit on a card."""
 
 

@@ -23,6 +23,8 @@ VERSION = "deem_train_settings"
 FROM_DATA, CHOSEN, BY_SWEEP = "From the data", "Chosen", "By a sweep"
 STARTS = {AUTO: "By the votes", "majority": "Majority vote", "groups": "Grouped model"}
 METHOD = "method"
+BESIDE = 4
+"""Methods up to which the learning rate fits beside them."""
 LAYERED = ("deem", "deem_soft")
 """Methods with layers."""
 _WHY = {item.name: item.metadata["why"] for item in fields(TrainConfig)}
@@ -36,11 +38,12 @@ def reset() -> None:
 def show(opened: Opened) -> dict[str, Any]:
     """Show the settings and return the config of a train run."""
     votes = opened.reading.votes
-    first, second = st.columns([2, 3])
+    methods = [name for name in TRAINED if votes.soft is not None or not METHODS[name].soft]
+    first, second = st.columns([2, 3]) if len(methods) <= BESIDE else (st.container(), st.container())
     with first:
         method = st.segmented_control(
             "Method",
-            [name for name in TRAINED if votes.soft is not None or not METHODS[name].soft],
+            methods,
             default="deem",
             required=True,
             format_func=method_title,
@@ -141,6 +144,7 @@ def _advanced(method: str, usual: Settings) -> dict[str, Any]:
         config |= {"start": _start(grid), "near_copies": _choice(grid, "near_copies", "Near-copies")}
     if method in LAYERED:
         config["activation"] = _choice(grid, "activation", "Activation")
+    if method == "deem":
         config["draws"] = grid.number_input(
             "Draws of layers",
             0,

@@ -132,7 +132,8 @@ def alarms_of(run: Run, summary: FusionSummary | None) -> list[Alarm]:
         return alarms(all_records, run.config)
     swept = sweep_beside(workspace(), run, summary)
     sweep = None if swept is None else swept.sweep
-    own = alarms(all_records, summary.training.setting_values, summary.training.restarts, sweep)
+    settings = {**summary.training.setting_values, "method": summary.training.method}
+    own = alarms(all_records, settings, summary.training.restarts, sweep)
     return [*own, *summary.alarms]
 
 

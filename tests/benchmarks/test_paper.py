@@ -14,6 +14,7 @@ from benchmarks.paper import (
     ablations,
     expert_weights,
     experts,
+    few_ablations,
     many_classes,
     methods,
     published,
@@ -157,19 +158,20 @@ def test_samplers_have_acceptance(tmp_path: Path) -> None:
     assert all(row["acceptance"] == pytest.approx(1) for row in rows if row["sampler"] == "DULA")
 
 
-def test_ablations_have_every_value(tmp_path: Path) -> None:
-    found = tables(quick("ablations", tmp_path))
-    for setting, values in ablations.CHANGES.items():
+@pytest.mark.parametrize("module", [ablations, few_ablations])
+def test_ablations_have_every_value(tmp_path: Path, module: Any) -> None:
+    found = tables(quick(module.__name__.rpartition(".")[2], tmp_path))
+    for setting, values in module.CHANGES.items():
         assert [row[setting] for row in found[setting]] == list(values)
-    changed = [(setting, str(value)) for setting, values in ablations.CHANGES.items() for value in values[1:]]
+    changed = [(setting, str(value)) for setting, values in module.CHANGES.items() for value in values[1:]]
     assert [(row["setting"], row["value"]) for row in found["differences"]] == changed
 
 
 def test_ablations_begin_with_the_default_of_a_layer() -> None:
-    for votes in (simulation.make("tree", 10_000, 0).votes, simulation.make("copies", 10_000, 0).votes):
-        config = resolve(TrainConfig(), Shape.of(votes)).config
-        assert {name: values[0] for name, values in ablations.CHANGES.items()} == {
-            name: getattr(config, name) for name in ablations.CHANGES
+    config = resolve(TrainConfig(), Shape.of(simulation.make("tree", 10_000, 0).votes)).config
+    for changes in (ablations.CHANGES, few_ablations.CHANGES):
+        assert {name: values[0] for name, values in changes.items()} == {
+            name: getattr(config, name) for name in changes
         }
 
 
@@ -180,7 +182,8 @@ def test_differences_are_paired_by_set() -> None:
     told = ablations._mean_row("momentum", 1, 0, apart)
     assert (told["difference"], told["standard error"]) == pytest.approx((2, 1))
     assert "within the noise" in ablations._sentence(told)
-    assert "clear" in ablations._sentence({**told, "standard error": 0.9})
+    assert "within the noise" in ablations._sentence({**told, "standard error": 0.2})  # two sets are few
+    assert "clear" in ablations._sentence({**told, "standard error": 0.1})
 
 
 def test_momentum_goes_as_far_as_without_it(tmp_path: Path) -> None:

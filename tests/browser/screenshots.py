@@ -52,7 +52,7 @@ def new_page(browser: Browser, url: str) -> Page:
 def shoot(page: Page, name: str) -> None:
     """Write what the page shows."""
     expect_calm(page)
-    page.mouse.move(5, 5)  # off every button
+    page.mouse.move(SIZE["width"] - 5, SIZE["height"] - 5)  # off every button
     page.wait_for_timeout(1500)  # drawings fade in
     path = FOLDER / f"{name}.png"
     page.screenshot(path=path)

@@ -19,6 +19,7 @@ from deem_core.votes.arrays import as_probabilities, chunks
 
 _CHUNK_CELLS = 1 << 19  # (row, learner, class) cells of evidence held at once by each thread
 _LABELS = 2  # that are in question in a typical row
+_EFFORT = 4  # of a state of drawn votes, in states of votes that are given
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class SoftPart(Part):
     @property
     def states_per_row(self) -> int:
         """Unit states that asking about a row takes, draws counted."""
-        return super().states_per_row * (DRAWS * _LABELS if self.n_layers else 1)
+        return super().states_per_row * (DRAWS * _LABELS * _EFFORT if self.n_layers else 1)
 
     def posteriors(self, rows: Rows, draws: int = 0, seed: int = 0) -> Floats:
         """Return p(label | votes) (n, K), averaged over the kept restarts.

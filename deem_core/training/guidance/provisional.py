@@ -1,8 +1,9 @@
 """Verdicts before the end of a sweep, told as provisional.
 
 The rules of `judge` are about whole curves. Of curves that go on they say little at first: every curve dips before it
-comes back, and the margin that explosions are measured by grows until the slow rates have dipped too. What is said
-early is what was seen to last (benchmarks/bench_early_verdicts.py).
+comes back, and the margin that explosions are measured by grows until the slow rates have dipped too, so
+that explosions seen early do not last (benchmarks/bench_early_verdicts.py). Dead classes mostly do; they wait for half
+of the way like all others, since a verdict at a tenth is about a model that has hardly begun.
 """
 
 from __future__ import annotations

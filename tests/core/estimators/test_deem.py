@@ -204,7 +204,7 @@ def test_a_hedged_answer_is_the_mean_of_both_trainings_and_the_vote_shares(fitte
         def __init__(self, *shares):
             self.shares = np.array(shares)
 
-        def posteriors(self, codes):
+        def posteriors(self, codes, *_):
             return np.tile(self.shares, (len(codes), 1))
 
     model = copy.copy(fitted)

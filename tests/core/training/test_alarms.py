@@ -171,6 +171,12 @@ def test_from_the_grouped_model_no_rate_is_advised(swept):
     assert "no sweep chooses it" in found.advice
 
 
+def test_no_sweep_speaks_for_a_training_on_probabilities(swept):
+    found = collapse(settings_of(swept, method="deem_soft"), recommending(swept, 1.0))
+    assert rates(found) == []
+    assert "say nothing about training on probabilities" in found.advice
+
+
 def test_on_the_sample_a_training_is_told_the_rate_of_its_sweep(swept):
     votes = read_votes(SAMPLE).select_rows(range(400))
     model = DEEM(
@@ -185,3 +191,12 @@ def test_on_the_sample_a_training_is_told_the_rate_of_its_sweep(swept):
 def test_many_restarts_are_not_asked_to_be_more():
     (found,) = alarms(history(), SETTINGS | {"restarts": 10}, [restart(), restart(kept=False, reason="It died.")])
     assert {"restarts": 10} not in found.remedies.values()
+
+
+def test_curves_that_mean_something_else_are_not_judged():
+    """Soft DEEM draws its positives, whose energies may rise; what restarts answer counts all the same."""
+    diverging = history(difference=np.linspace(0, 40, 64))
+    assert "instability" in kinds(alarms(diverging, SETTINGS))
+    assert kinds(alarms(diverging, SETTINGS | {"method": "deem_soft"})) == []
+    apart = [restart(), restart(reason="It agrees with the others on 60.0% of the rows.")]
+    assert kinds(alarms(diverging, SETTINGS | {"method": "deem_soft"}, apart)) == ["instability"]

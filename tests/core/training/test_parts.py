@@ -72,7 +72,7 @@ def test_units_of_repeated_rows_are_those_of_each_alone(part, codes):
 def test_equal_rows_are_asked_once_after_near_copies_are_merged(part, monkeypatch):
     codes = np.array([[0, 1, 2, 2, 1], [0, 1, 2, -1, 1], [2, 1, 2, 2, 1], [0, 1, 2, 2, 1]], np.int32)
     asked = []
-    monkeypatch.setattr(parts, "ask", lambda model, rows, exact: asked.append(rows.copy()) or ask(model, rows, exact))
+    monkeypatch.setattr(parts, "ask", lambda model, rows, *how: asked.append(rows.copy()) or ask(model, rows, *how))
     part.posteriors(codes)
     assert np.concatenate(asked).tolist() == [[0, 1, 2, 1], [2, 1, 2, 1]]
 

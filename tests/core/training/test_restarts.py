@@ -9,9 +9,8 @@ import torch
 from deem_core import Votes
 from deem_core.model.config import TrainConfig
 from deem_core.model.energy import initialise, stack
-from deem_core.training import restarts
 from deem_core.training.near_copies import Reduction
-from deem_core.training.restarts import fit_restarts
+from deem_core.training.restarts import LabelTask, fit_restarts
 
 CYCLES = [(1, 2, 0), (2, 0, 1)]
 """Class of each hidden state: maps that are not their own inverse."""
@@ -36,7 +35,7 @@ def permuted(cycle, seed):
 
 def test_a_restart_with_permuted_states_is_as_healthy_as_any(votes):
     model = stack([permuted(cycle, seed) for seed, cycle in enumerate([(0, 1, 2), *CYCLES])])
-    health, maps = restarts._judge(votes, model, [None] * 3)
+    health, maps = LabelTask(votes, Reduction.of(votes.learners)).judge(model, [None] * 3)
     assert maps.tolist() == [[0, 1, 2], *map(list, CYCLES)]
     for verdict in health:
         assert verdict.kept
@@ -48,19 +47,18 @@ def test_survivors_keep_their_own_maps_and_the_truth_is_not_looked_at(votes, mon
     """The first restart is lost, so that the others move up."""
     seen = []
 
-    def judged(own, model, failures):
-        seen.append(own)
+    def judged(task, model, failures):
+        seen.append(task.votes.truth)
         lost = ["it was told to", *failures[1:]]
-        return real(own, model.with_parameters(stack([permuted((0, 1, 2), 0), *permutations]).parameters()), lost)
+        return real(task, model.with_parameters(stack([permuted((0, 1, 2), 0), *permutations]).parameters()), lost)
 
-    real, permutations = restarts._judge, [permuted(cycle, 1 + at) for at, cycle in enumerate(CYCLES)]
-    monkeypatch.setattr(restarts, "_judge", judged)
+    real, permutations = LabelTask.judge, [permuted(cycle, 1 + at) for at, cycle in enumerate(CYCLES)]
+    monkeypatch.setattr(LabelTask, "judge", judged)
     config = TrainConfig(updates=1, batch_size=100, n_layers=1, backend="torch", device="cpu")
+    task = LabelTask(votes, Reduction.of(votes.learners))
     with ThreadPoolExecutor(1) as pool:
-        fit = fit_restarts(
-            votes, Reduction.of(votes.learners), config, [1, 2, 3], asked=3, report=lambda *_: None, pool=pool
-        )
+        fit = fit_restarts(task, config, [1, 2, 3], asked=3, report=lambda *_: None, pool=pool)
     assert fit.part is not None
     assert fit.part.maps.tolist() == [list(cycle) for cycle in CYCLES]
     assert fit.part.model.n_models == 2
-    assert [own.truth for own in seen] == [None]
+    assert seen == [None]
