@@ -94,7 +94,7 @@ RULE = (
 
 WORTH = (
     "A sweep shows how rates behave on these votes and refuses those that break. It is not expected to improve the "
-    "labels: where that was measured, its rate labelled no better than one fixed rate for all."
+    "labels: on sets that took no part in choosing its rule, its rate labelled no better than one fixed rate for all."
 )
 """What a sweep is good for, for people (benchmarks/results/guidance.md)."""
 
