@@ -25,10 +25,11 @@ browser = $(PY) -m pytest $(1) || [ $$? -eq 5 ] || $(PY) -m pytest --last-failed
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help app test test-slow lint bench paper gpu-check coverage clean venv for-app for-dev for-bench chromium checks
+.PHONY: help app test test-slow lint mutants bench paper screenshots gpu-check coverage clean venv for-app for-dev for-bench \
+	chromium checks
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 app: for-app ## Start the app and print its address; options: make app ARGS="--server.port 8600"
 	@exec $(PY) -m streamlit run app.py $(ARGS)
@@ -43,6 +44,9 @@ test-slow: for-dev chromium checks ## Run all that and the slow tests too
 
 lint: for-dev checks ## Run only the linters and the type checker
 
+mutants: for-dev ## Break one important line after another and see that tests notice; it takes a while
+	$(PY) -m tests.mutants $(ARGS)
+
 bench: for-bench ## Run every benchmark in benchmarks/
 	@for file in benchmarks/bench_*.py; do \
 	  [ -f "$$file" ] || { echo "There is no benchmarks/bench_*.py to run." >&2; exit 1; }; \
@@ -53,6 +57,9 @@ bench: for-bench ## Run every benchmark in benchmarks/
 
 paper: for-bench chromium ## Re-make every table and figure of the paper
 	$(PY) -m benchmarks.paper all $(ARGS)
+
+screenshots: for-dev chromium ## Take the pictures of README and docs anew from the running app
+	$(PY) -m tests.browser.screenshots $(ARGS)
 
 gpu-check: for-dev ## Train on the GPU and on the processor, compare, and print a table for an issue
 	$(PY) -m benchmarks.gpu_check $(ARGS)

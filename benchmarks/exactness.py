@@ -1,4 +1,6 @@
-"""Exactness of the samplers by full enumeration of a small model.
+"""Exactness of the samplers' laws by full enumeration of a small model.
+
+The laws are written out in tests/oracles.py, to which tests/core/model/test_sampler.py holds the samplers.
 
 Usage: python -m benchmarks.exactness
 """
@@ -8,19 +10,16 @@ from __future__ import annotations
 import torch
 
 from deem_core.model.energy import Model
-from deem_core.model.sampler import Evaluation, evaluate_at
 from tests.oracles import (
-    ALPHA,
-    all_rows,
     boltzmann,
     distance,
     expected_energy,
-    flip_matrix,
-    langevin_matrix,
+    langevin_law,
     metropolis,
     prior_errors,
     random_model,
     stationary,
+    step_law,
 )
 
 
@@ -41,17 +40,10 @@ def main() -> None:
 
 def _distances(model: Model) -> list[float]:
     law = boltzmann(model)
-    langevin = evaluate_at(model, all_rows(), "dmala", ALPHA)
-    flips = evaluate_at(model, all_rows(), "gwg", ALPHA)
-    proposals = langevin_matrix(langevin)
     # E at the expected label instead of F, as the Metropolis test of the authors' package has it.
-    wrong = Evaluation(langevin.codes, -expected_energy(model), langevin.log_q)
-    return [
-        distance(stationary(metropolis(proposals, langevin, "dmala")), law),
-        distance(stationary(proposals), law),
-        distance(stationary(metropolis(flip_matrix(flips), flips, "gwg")), law),
-        distance(stationary(metropolis(proposals, wrong, "dmala")), law),
-    ]
+    wrong = metropolis(langevin_law(model), -expected_energy(model)[0])
+    transitions = [step_law(model, kind) for kind in ("dmala", "dula", "gwg")]
+    return [distance(stationary(transition), law) for transition in (*transitions, wrong)]
 
 
 if __name__ == "__main__":

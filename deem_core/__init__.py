@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from deem_core.estimators.deem import DEEM
     from deem_core.estimators.grouped import GroupedDawidSkene
     from deem_core.estimators.irbm import IRBM
+    from deem_core.estimators.soft import SoftDEEM
     from deem_core.estimators.verbs import apply, fuse, load, train
     from deem_core.model.devices import devices
     from deem_core.readers import read, read_votes
@@ -38,6 +39,7 @@ _HOMES = {
     "GroupedDawidSkene": "estimators.grouped",
     "IRBM": "estimators.irbm",
     "InputError": "errors",
+    "SoftDEEM": "estimators.soft",
     "Votes": "votes",
     "apply": "estimators.verbs",
     "compare": "comparison",
@@ -64,6 +66,7 @@ __all__ = [
     "DeemError",
     "GroupedDawidSkene",
     "InputError",
+    "SoftDEEM",
     "Votes",
     "__version__",
     "apply",

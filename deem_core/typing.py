@@ -22,3 +22,6 @@ Mask = NDArray[np.bool_]
 
 Labels = NDArray[Any]
 """Original label values."""
+
+Rows = NDArray[np.integer[Any]] | NDArray[np.floating[Any]]
+"""What a model reads of n rows: (n, d) class codes, or (n, d, K) probabilities."""

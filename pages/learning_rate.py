@@ -101,7 +101,7 @@ def recommendation(sweep: sweeps.Sweep) -> None:
         )
     advice = sweep.recommendation
     if not sweep.complete:  # not yet, or never: no more than a hint
-        st.caption(f"So far: {text.plain(advice.why)}")
+        st.caption(text.plain(advice.why) if advice.index is None else f"So far: {text.plain(advice.why)}")
         return
     icon = ":green[:material/recommend:]" if advice.kind == "recommended" else ":orange[:material/warning:]"
     words = f"{icon} {text.plain(advice.why)} {text.plain(advice.to_try)}"
@@ -128,10 +128,15 @@ def curves(run: Run, sweep: sweeps.Sweep, rate: float | None, keys: list[float])
         on_select=sweeps.take_point,
         args=(key, keys),
     )
+    if sweep.grouped_likelihood is None:
+        st.caption(sweeps.NO_REFEREE)
+    else:
+        judged = pictures.sweep_grouped(sweep, selected=rate, smoothing=smoothing, hidden=hidden)
+        widgets.picture(judged, f"{key}_grouped")
 
 
 def verdicts(run: Run, sweep: sweeps.Sweep, rate: float | None, keys: list[float]) -> None:
-    st.markdown("**Verdicts**")
+    st.markdown("**Verdicts**" if sweep.complete else "**Verdicts so far**")
     key = f"{sweeps.TABLE}_{run.id}_{rate}"
     rows = sweeps.table(sweep, sweep.verdicts)
     st.dataframe(
@@ -146,20 +151,24 @@ def verdicts(run: Run, sweep: sweeps.Sweep, rate: float | None, keys: list[float
             "rate": st.column_config.NumberColumn("Layers" if sweep.by_depth else "Rate", format="%g", width=60),
             "verdict": st.column_config.MultiselectColumn(
                 "Verdict",
-                options=[words for words, _ in sweeps.VERDICT_LOOKS.values()],
-                color=[color for _, color in sweeps.VERDICT_LOOKS.values()],
-                width=120,
+                options=list(sweeps.ALL_LOOKS),
+                color=list(sweeps.ALL_LOOKS.values()),
+                width=120 if sweep.complete else 150,
             ),
             "reason": st.column_config.TextColumn("Why", width=330),
             "difference": st.column_config.LineChartColumn("Difference", width="small"),
             "final difference": st.column_config.NumberColumn(
-                "Final", format="%.3f", width=65, help="Difference at the end, in nats."
+                "Final" if sweep.complete else "Latest",
+                format="%.3f",
+                width=65,
+                help="Difference at the end, in nats." if sweep.complete else "Difference so far, in nats.",
             ),
             "smallest class": st.column_config.NumberColumn(
                 "Worst class",
                 format="%.2f",
                 width=85,
-                help="What the worst class keeps of its majority-vote share; below 0.35 a class is dying.",
+                help="What the worst class keeps of its majority-vote share; a class that ends below "
+                f"{sweeps.LEAST_SHARE:g} has died.",
             ),
         },
     )

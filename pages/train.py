@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
+from deem_core import comparison
 from deem_core.answers import StoredAnswer
 from deem_core.comparison import Evaluation
 from deem_core.figures import pictures
@@ -19,6 +20,7 @@ boot.guard(__file__)
 @errors.boundary()
 def settings(opened: datasets.Opened) -> None:
     config = form.show(opened)
+    probabilities(opened, config["method"])
     st.caption("What is left empty follows from the data; the grey number is what it comes to.")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
@@ -45,6 +47,21 @@ def settings(opened: datasets.Opened) -> None:
             on_click=jobs.start,
             args=("train", opened.dataset.id, config, trainings.title_of(config)),
         )
+
+
+def probabilities(opened: datasets.Opened, method: str) -> None:
+    """Say that a method reduces probabilities, and offer soft DEEM."""
+    note = comparison.reduction_note(opened.reading.votes, method)
+    if note:
+        with st.container(border=True, horizontal=True, vertical_alignment="center", key="reduced"):
+            st.markdown(f":orange[:material/percent:] {text.plain(note)}", width="stretch")
+            st.button(
+                "Choose soft DEEM",
+                key="choose_soft",
+                icon=":material/percent:",
+                on_click=form.choose_method,
+                args=("deem_soft",),
+            )
 
 
 @errors.boundary()

@@ -27,7 +27,7 @@ SAMPLES = ROOT / "sample_data"
 QUICK = ["--updates", "120", "--restarts", "3", "--seed", "7"]
 METHODS = (
     "auto,mv,weighted_mv,ds,fds,hds,onecoin,lsml,ebcc,gds,safe,rules,la1,la2,flyingsquid,dnn_det,dnn_sto,irbm,"
-    "mean_prob,geo_pool,log_pool"
+    "mean_prob,geo_pool,log_pool,cal_pool"
 )
 """Every method that is quick; `fuse --method deem` covers the rest."""
 

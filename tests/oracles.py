@@ -1,14 +1,18 @@
-"""Oracles: a small model enumerated in full (K = 3 classes, d = 4 learners, 81 rows)."""
+"""Oracles: a small model enumerated in full (K = 3 classes, d = 4 learners, 81 rows).
+
+The samplers' laws are written out once more here, as the paper has them and in as few steps as possible: nothing of
+`deem_core.model.sampler` is used, so that a mistake there does not agree with itself.
+"""
 
 from __future__ import annotations
 
 import itertools
 
+import entmax
 import torch
 from torch import Tensor
 
 from deem_core.model.energy import Model, energy, free_energy, initialise, log_partition, to_dawid_skene
-from deem_core.model.sampler import Evaluation, Kind, log_acceptance
 
 D, K = 4, 3
 ALPHA = 0.8
@@ -58,39 +62,58 @@ def prior_errors(model: Model) -> list[float]:
     return [(pi - law).abs().max().item() for pi in found]
 
 
-def metropolis(proposal: Tensor, points: Evaluation, kind: Kind) -> Tensor:
-    """Return the transition matrix (N, N) of a proposal matrix with its accept-reject step."""
-    n = len(proposal)
+def units(codes: Tensor) -> Tensor:
+    """Return rows of votes (N, d) as one-hot units (N, d·K)."""
+    return torch.nn.functional.one_hot(codes, K).flatten(1).to(torch.float64)
 
-    def first(tensor: Tensor) -> Tensor:
-        return tensor.repeat_interleave(n, dim=1)
 
-    def second(tensor: Tensor) -> Tensor:
-        return tensor.repeat(1, n, *[1] * (tensor.dim() - 2))
+def potential(model: Model, x: Tensor) -> Tensor:
+    """Return −F (N,) of units (N, d·K): the paper's formulas, differentiable in the units."""
+    activate = {"sparsemax": entmax.sparsemax, "softmax": torch.softmax}[model.activation]
+    for weight, bias in zip(model.layer_weights, model.layer_biases, strict=True):
+        x = activate((x @ weight[0] + bias[0]).view(len(x), -1, K), -1).flatten(1)
+    return x @ model.visible_bias[0] + (model.hidden_bias[0] + x @ model.weights[0]).logsumexp(-1)
 
-    fields = (points.codes, points.potential, points.log_q)
-    ratio = log_acceptance(Evaluation(*map(first, fields)), Evaluation(*map(second, fields)), kind).view(n, n)
-    moves = proposal * torch.where(proposal > 0, ratio.exp().clamp_max(1), 0)
+
+def gradient(model: Model, x: Tensor) -> Tensor:
+    """Return the gradient of −F in the units (N, d·K)."""
+    x = x.clone().requires_grad_()
+    (found,) = torch.autograd.grad(potential(model, x).sum(), x)
+    return found
+
+
+def langevin_law(model: Model, alpha: float = ALPHA) -> Tensor:
+    """Return q(x' | x) ∝ exp( ½ g·(x' − x) − ‖x' − x‖² / (2α) ) over all rows x', (N, N)."""
+    x = units(all_rows()[0])
+    g = gradient(model, x)
+    step = x[None] - x[:, None]  # [from, to]
+    return (0.5 * (g[:, None] * step).sum(-1) - (step**2).sum(-1) / (2 * alpha)).softmax(-1)
+
+
+def flip_law(model: Model) -> Tensor:
+    """Return q(x' | x) ∝ exp( ½ g·(x' − x) ) over the rows x' with one other vote, (N, N)."""
+    x = units(all_rows()[0])
+    g = gradient(model, x)
+    step = x[None] - x[:, None]
+    logits = 0.5 * (g[:, None] * step).sum(-1)
+    return logits.masked_fill((step**2).sum(-1) != 2, -torch.inf).softmax(-1)
+
+
+def metropolis(proposal: Tensor, potential: Tensor) -> Tensor:
+    """Return the transition matrix (N, N) of proposals that are accepted by min(1, exp(U' − U) q(x|x') / q(x'|x)).
+
+    ``potential`` is U (N,), which the law is ∝ exp of.
+    """
+    ratio = (potential[None] - potential[:, None]).exp() * proposal.T / proposal
+    moves = torch.where(proposal > 0, proposal * ratio.clamp_max(1), 0)
     moves.fill_diagonal_(0)
     return moves + torch.diag(1 - moves.sum(1))
 
 
-def langevin_matrix(points: Evaluation) -> Tensor:
-    """Return Π_i q_i(x'_i | x) over all pairs of rows, (N, N)."""
-    codes, log_q = points.codes[0], points.log_q[0]
-    moves = [log_q[:, site].index_select(1, codes[:, site]) for site in range(codes.shape[1])]
-    return torch.stack(moves).sum(0).exp()
-
-
-def flip_matrix(points: Evaluation) -> Tensor:
-    """Return the probability of the single flip from one row to another over all pairs, (N, N)."""
-    codes, log_q = points.codes[0], points.log_q[0]
-    n = len(codes)
-    differs = codes[:, None] != codes[None]
-    site = differs.to(torch.int64).argmax(-1)
-    state = codes[None].expand(n, n, -1).gather(-1, site[..., None]).squeeze(-1)
-    log_prob = log_q[torch.arange(n)[:, None], site, state]
-    return torch.where(differs.sum(-1) == 1, log_prob.exp(), 0)
+def step_law(model: Model, kind: str, alpha: float = ALPHA) -> Tensor:
+    """Return the law of one step of a sampler from each row, (N, N)."""
+    proposal = flip_law(model) if kind == "gwg" else langevin_law(model, alpha)
+    return proposal if kind == "dula" else metropolis(proposal, potential(model, units(all_rows()[0])))
 
 
 def stationary(transition: Tensor) -> Tensor:

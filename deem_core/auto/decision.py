@@ -8,7 +8,8 @@ explains the votes. So, in this order:
 3. Two camps that balance each other: the majority vote, and the advice to label some rows.
 4. The grouped model explains the votes (`groups.grouping`): it answers.
 5. A crowd or a large panel that no model explains: the safe vote.
-6. Any other ensemble: the majority vote, its ties broken by Dawid-Skene.
+6. Any other ensemble with probabilities: the calibrated pool of them.
+7. Any other ensemble: the majority vote, its ties broken by Dawid-Skene.
 
 The steps are functions of the votes alone, limits are counts and never seconds, and every answer says which step it
 came from.
@@ -26,14 +27,14 @@ from deem_core.control import NO_CONTROL, Control
 from deem_core.groups.effective_votes import worth
 from deem_core.groups.grouping import Grouping, explain
 from deem_core.groups.panel import PanelHealth, panel_health
-from deem_core.methods import dawid_skene, grouped_dawid_skene, majority, one_class_rules, safe_vote
+from deem_core.methods import dawid_skene, grouped_dawid_skene, majority, one_class_rules, pools, safe_vote
 from deem_core.methods.contract import Aggregate
 from deem_core.typing import Floats, Integers
 from deem_core.votes import Votes
 from deem_core.votes.patterns import Table
 from deem_core.votes.recode import MIN_LEARNERS
 
-Branch = Literal["few", "rules", "camps", "fit", "crowd", "dense"]
+Branch = Literal["few", "rules", "camps", "fit", "crowd", "soft", "dense"]
 """The step at which an answer was found."""
 
 CROWD_COVERAGE = 0.95
@@ -80,7 +81,7 @@ def decide(
     Parameters
     ----------
     votes : Votes
-        Their truth is not read. Of probabilities the most probable classes are used.
+        Their truth is not read. Probabilities count in step 6; everywhere else their most probable classes do.
     rng : Generator
     table : Table, optional
         Patterns of more rows, of which ``votes`` are a sample: what the grouped model is fitted on, if it fits.
@@ -108,7 +109,8 @@ def decide(
     control.tell("Fusing the votes", 0.6)
     if is_crowd(votes):
         return _by_safe_vote(votes, rng, health, grouping, control)
-    return _unexplained(votes, rng, health, grouping, control)
+    answered = _unexplained if votes.soft is None else _by_pool
+    return answered(votes, rng, health, grouping, control)
 
 
 def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:
@@ -168,6 +170,18 @@ def _by_safe_vote(
     return _decision(
         "crowd", "safe", answer, health, why, _gold("show whether another method does better"), grouping=grouping
     )
+
+
+def _by_pool(
+    votes: Votes, rng: np.random.Generator, health: PanelHealth, grouping: Grouping, control: Control
+) -> Decision:
+    why = (
+        "Answered by the calibrated pool (the mean of the probabilities, each learner's confidence brought to its "
+        f"agreement with the others), because no model could be shown to explain these votes. {grouping.reason}"
+    )
+    answer = pools.cal_pool(votes, rng, control=control)
+    advice = _gold("show whether soft DEEM or another pool does better")
+    return _decision("soft", "cal_pool", answer, health, why, advice, grouping=grouping)
 
 
 def _unexplained(

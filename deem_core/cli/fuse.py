@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from deem_core.answers.answer import Answer
@@ -24,6 +25,7 @@ from deem_core.cli.terminal import Bar
 from deem_core.errors import InputError
 from deem_core.estimators.verbs import load, train
 from deem_core.files import tables
+from deem_core.methods.probabilities import reduction_note
 from deem_core.methods.registry import METHODS, TRAINED
 from deem_core.readers import Reading
 from deem_core.votes import Votes
@@ -87,6 +89,12 @@ def add(commands: Any) -> None:
     add_stream_options(apply)
     apply.add_argument("-o", "--output", metavar="FUSED", required=True, help="CSV, TSV, .csv.gz or Parquet by suffix")
     _add_export_options(apply)
+    apply.add_argument(
+        "--draws",
+        metavar="N",
+        type=int,
+        help="passes with drawn layer outputs that the answer is the mean of (default: as the model was trained)",
+    )
     apply.add_argument("--json", metavar="OUT", help="also write the result as JSON")
 
 
@@ -140,6 +148,7 @@ def _fuse(options: argparse.Namespace) -> None:
         result = {**outcome.result_of(made.summary), "warnings": sentences}
     seconds = time.perf_counter() - start
     _write(reading, answer, options)
+    sentences = _with_note(options, reading.votes, sentences)
     outcome.tell(answer, options, sentences, {**result, "seconds": seconds})
 
 
@@ -154,7 +163,7 @@ def _train(options: argparse.Namespace) -> None:
     outcome.tell(
         model.fuse(reading.votes),
         options,
-        outcome.story(summary),
+        _with_note(options, reading.votes, outcome.story(summary)),
         {**outcome.result_of(summary), "seconds": summary.seconds},
     )
 
@@ -163,6 +172,8 @@ def _apply(options: argparse.Namespace) -> None:
     _check_export(options)
     check_outputs([options.output, options.json], inputs=[options.model, options.file, options.truth_file])
     model = load(options.model)
+    if options.draws is not None:
+        model.set_draws(options.draws)
     if parts.apply(options, model):
         return
     reading = read_file(options, [str(label) for label in model.classes_.tolist()])
@@ -180,6 +191,12 @@ def _fitted(options: argparse.Namespace, votes: Votes) -> Fuser:
 
 
 # ---------------------------------------------------------------------- words and files
+
+
+def _with_note(options: argparse.Namespace, votes: Votes, sentences: Sequence[str]) -> list[str]:
+    """Return what is said, and first of all that probabilities were reduced."""
+    note = reduction_note(votes, options.method)
+    return [*([note] if note else []), *sentences]
 
 
 def _check_export(options: argparse.Namespace) -> None:

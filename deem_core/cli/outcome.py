@@ -38,10 +38,16 @@ def story(summary: TrainingSummary) -> list[str]:
     how = (
         f"Trained {len(summary.restarts)} restarts on {summary.device} in {summary.seconds:.1f} s and kept "
         f"{len(summary.kept_restarts)}: {layers} ({summary.settings['n_layers'].reason}), learning rate "
-        f"{values['learning_rate']:g}{choice}, {values['updates']:,} updates."
+        f"{values['learning_rate']:g}{choice}, {values['updates']:,} updates.{_draws(values)}"
     )
-    silent = [] if summary.near_copies else ["No near-copies among the learners."]
+    guarded = "near_copies" in summary.settings
+    silent = ["No near-copies among the learners."] if guarded and not summary.near_copies else []
     return [how, *summary.findings, *silent, *summary.warnings]
+
+
+def _draws(values: dict[str, Any]) -> str:
+    draws = values.get("draws")
+    return f" Labels by the mean of {count(draws, 'pass', 'passes')} with drawn layers." if draws else ""
 
 
 def result_of(summary: TrainingSummary) -> dict[str, Any]:
@@ -163,6 +169,6 @@ def _beside(answer: Answer) -> dict[str, Codes]:
         "dawid skene": dawid_skene.aggregate(votes, rng).codes,
     }
     if votes.soft is not None:
-        for pool in (pools.mean_prob, pools.geo_pool, pools.log_pool):
+        for pool in (pools.mean_prob, pools.geo_pool, pools.log_pool, pools.cal_pool):
             labels[pool.__name__.replace("_", " ")] = pool(votes, rng).codes
     return labels

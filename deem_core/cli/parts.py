@@ -130,7 +130,7 @@ def apply(options: argparse.Namespace, model: Fuser) -> bool:
     if not _wanted(options):
         return False
     digest = hashlib.sha256(Path(options.model).read_bytes()).hexdigest()
-    parts = Parts(options.output, _command(options, model=digest))
+    parts = Parts(options.output, _command(options, model=digest, draws=options.draws))
     found = in_parts(options, [str(label) for label in model.classes_.tolist()])
     if found is None:
         return False

@@ -34,7 +34,7 @@ BLOCKS = "▁▂▃▄▅▆▇█"
 SPARK_WIDTH = 24
 """Characters of a curve in the table."""
 
-OWN = ("n_layers", "learning_rate", "restarts", "early_stop")
+OWN = ("n_layers", "learning_rate", "restarts", "early_stop", "draws")
 """Settings of training that a sweep varies, or that mean nothing to it."""
 
 
@@ -121,7 +121,9 @@ def _told(name: str, votes: Votes, result: Sweep) -> Iterable[str]:
     yield from _table(result)
     yield ""
     chosen = result.recommendation
-    if chosen.index is None:
+    if chosen.kind == "too early":
+        yield chosen.why
+    elif chosen.index is None:
         yield f"No {'depth' if result.by_depth else 'learning rate'} is safe. {chosen.why}"
     else:
         what = f"layers {chosen.n_layers}" if result.by_depth else f"learning rate {chosen.learning_rate:g}"
@@ -138,13 +140,13 @@ def _told(name: str, votes: Votes, result: Sweep) -> Iterable[str]:
 def _table(result: Sweep) -> Iterable[str]:
     first = "layers" if result.by_depth else "rate"
     names = [str(n) for n in result.n_layers] if result.by_depth else [f"{rate:g}" for rate in result.rates]
-    wide, kinds = max(len(first), *map(len, names)), max(len(verdict.kind) for verdict in result.verdicts)
+    wide, kinds = max(len(first), *map(len, names)), max(len(verdict.words) for verdict in result.verdicts)
     largest = np.nanmax(np.abs(result.difference), initial=0.0)
     yield f"    {first:>{wide}}   {'verdict':<{kinds}}   {'energy difference':<{SPARK_WIDTH}}   reason"
     for r, verdict in enumerate(result.verdicts):
         mark = "→" if r == result.recommendation.index else " "
         curve = sparkline(result.difference[r], float(largest))
-        yield f"  {mark} {names[r]:>{wide}}   {verdict.kind:<{kinds}}   {curve:<{SPARK_WIDTH}}   {verdict.reason}"
+        yield f"  {mark} {names[r]:>{wide}}   {verdict.words:<{kinds}}   {curve:<{SPARK_WIDTH}}   {verdict.reason}"
 
 
 def sparkline(curve: Sequence[float] | np.ndarray[Any, Any], largest: float, width: int = SPARK_WIDTH) -> str:

@@ -7,9 +7,11 @@ from deem_core.comparison.evaluation import Evaluation, MethodScore, evaluate
 from deem_core.comparison.result import FIRST_CLASS, TIES_DRAWN, Comparison, Difference, MethodResult
 from deem_core.comparison.run import MethodProgress, compare
 from deem_core.comparison.verdict import conclusion
+from deem_core.methods.probabilities import ADVICE, reduction_note
 from deem_core.methods.registry import BUDGET, METHODS, TRAINED, Entry, aggregate, entry, quick
 
 __all__ = [
+    "ADVICE",
     "BUDGET",
     "FIRST_CLASS",
     "METHODS",
@@ -28,4 +30,5 @@ __all__ = [
     "entry",
     "evaluate",
     "quick",
+    "reduction_note",
 ]

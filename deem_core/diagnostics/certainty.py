@@ -12,7 +12,7 @@ from deem_core.answers import Answer
 from deem_core.diagnostics.model_view import FittedModel, class_names, logits
 from deem_core.files.results import Result
 from deem_core.training.health import ALARM, restart_agreement, share_ratio
-from deem_core.typing import Codes, Floats
+from deem_core.typing import Codes, Floats, Rows
 from deem_core.votes import NO_VOTE, Votes
 from deem_core.votes.arrays import chunks, distinct_rows, spread_rows
 
@@ -96,27 +96,34 @@ def summarise_confidence(answer: Answer) -> ConfidenceSummary:
     )
 
 
-def restart_support(model: FittedModel, codes: Codes, fused: Codes) -> Floats:
+def restart_support(model: FittedModel, votes: Votes, fused: Codes) -> Floats:
     """Return the share of the kept restarts behind each fused label, (n,).
 
     NaN for rows without votes.
 
     Parameters
     ----------
-    model : DEEM, IRBM or GroupedDawidSkene
-    codes : (n, d) array of int
-        Of the model's learners.
+    model : DEEM, SoftDEEM, IRBM or GroupedDawidSkene
+    votes : Votes
+        In the model's terms.
     fused : (n,) array of int
     """
-    rows = distinct_rows(np.column_stack([codes, fused]))
-    votes, label = rows.codes[:, :-1], rows.codes[:, -1]
-    support = np.full(len(votes), np.nan)
+    read = model.read(votes)
+    if read.ndim == 3:  # hardly two rows of probabilities are the same
+        return _support(model, read, fused)
+    rows = distinct_rows(np.column_stack([votes.codes, fused]))
+    return rows.spread(_support(model, rows.codes[:, :-1], rows.codes[:, -1]))
+
+
+def _support(model: FittedModel, rows: Rows, label: Codes) -> Floats:
+    """Return the share of the restarts behind each label, (n,)."""
+    support = np.full(len(rows), np.nan)
     restarts = max(1, sum(part.n_restarts for part in model.parts_))
-    for part in chunks(len(votes), max(256, _SUPPORT_CELLS // (restarts * len(model.classes_)))):
-        own = logits(model, votes[part]).argmax(axis=2)  # (R, b)
+    for part in chunks(len(rows), max(256, _SUPPORT_CELLS // (restarts * len(model.classes_)))):
+        own = logits(model, rows[part]).argmax(axis=2)  # (R, b)
         support[part] = (own == label[part]).mean(axis=0)
     support[label == NO_VOTE] = np.nan
-    return rows.spread(support)
+    return support
 
 
 def answer_health(model: FittedModel, votes: Votes, labels: Codes) -> AnswerHealth:
@@ -126,6 +133,6 @@ def answer_health(model: FittedModel, votes: Votes, labels: Codes) -> AnswerHeal
     """
     ratio = share_ratio(labels, votes.majority_vote.codes, votes.n_classes)
     voted = np.flatnonzero(votes.votes_per_row > 0)
-    some = votes.codes[voted[spread_rows(len(voted), _AGREEMENT_ROWS, nearest=True)]]
+    some = model.read(votes)[voted[spread_rows(len(voted), _AGREEMENT_ROWS, nearest=True)]]
     own = logits(model, some).argmax(axis=2)  # (R, b)
     return AnswerHealth(ratio, ratio < ALARM, restart_agreement(own))

@@ -20,7 +20,7 @@ from deem_core.diagnostics.layer_dependence import SHARED, UNMISTAKABLE, WELL_AB
 from deem_core.diagnostics.model_view import FittedModel, class_names, fused_labels, logits
 from deem_core.errors import InputError
 from deem_core.files.results import Result
-from deem_core.typing import Floats, Integers, Mask
+from deem_core.typing import Floats, Integers, Mask, Rows
 from deem_core.votes import NO_VOTE, Votes
 from deem_core.votes.arrays import spread_rows
 from deem_core.votes.information import pair_information
@@ -153,8 +153,9 @@ def dependence(
 
     Parameters
     ----------
-    model : DEEM, IRBM or GroupedDawidSkene
-        Fitted. Layers are those of its first training; without layers there is the input alone.
+    model : DEEM, SoftDEEM, IRBM or GroupedDawidSkene
+        Fitted. Layers are those of its first training; without layers there is the input alone. Those of soft DEEM are
+        shown the most probable classes, as certain votes.
     votes : Votes
     given : "fused" or "truth"
         Truth is for evaluation only.
@@ -177,8 +178,8 @@ def dependence(
     if given == "truth" and votes.truth is None:
         raise InputError("There is no truth to condition on; condition on the fused label.")
     rows = spread_rows(votes.n_rows, max_rows, nearest=True)
-    codes = votes.codes[rows]
-    fused = fused_labels(model, codes) if labels is None else np.asarray(labels)[rows]
+    codes, read = votes.codes[rows], model.read(votes)[rows]
+    fused = fused_labels(model, read) if labels is None else np.asarray(labels)[rows]
     label = fused if given == "fused" else np.asarray(votes.truth)[rows]
     label = np.where(label < votes.n_classes, label, NO_VOTE)
     chosen, left_out = _classes(label, votes, max_classes)
@@ -189,7 +190,7 @@ def dependence(
         if not part.reduction.is_identity:
             tables.append(("input, near-copies merged", part.reduction.learners, part.reduction.apply(codes)))
         if part.n_layers:
-            best = _nearest_restart(model, codes, fused) if restart is None else restart
+            best = _nearest_restart(model, read, fused) if restart is None else restart
             layers = part.unit_codes(codes, best)
             tables += [(f"after layer {at + 1}", part.reduction.learners, own) for at, own in enumerate(layers)]
     counts = np.bincount(label[label >= 0], minlength=votes.n_classes)
@@ -235,13 +236,13 @@ def _classes(label: Integers, votes: Votes, most: int) -> tuple[NDArray[np.intp]
     return chosen, int((counts > 0).sum()) - len(chosen)
 
 
-def _nearest_restart(model: FittedModel, codes: Integers, fused: Integers) -> int:
+def _nearest_restart(model: FittedModel, read: Rows, fused: Integers) -> int:
     """Return the restart that agrees best with the model's answer.
 
     Of the first training.
     """
-    rows = spread_rows(len(codes), 5_000, nearest=True)
-    own = logits(model, codes[rows])[: model.parts_[0].n_restarts].argmax(axis=2)  # (R, b)
+    rows = spread_rows(len(read), 5_000, nearest=True)
+    own = logits(model, read[rows])[: model.parts_[0].n_restarts].argmax(axis=2)  # (R, b)
     return int((own == fused[rows]).mean(axis=1).argmax())
 
 

@@ -7,7 +7,8 @@ fused to c, of the drop of ẑ_c when i's votes are
 - withheld: the second view, nearest to the paper's chart. A missing vote is off the data of a complete table, so
   it may be negative.
 
-Logits, because posteriors are saturated. Influence is no merit: it says whom the model listens to, not who is right
+A vote of a model that reads probabilities is the whole of what a learner believes. Logits, because posteriors are
+saturated. Influence is no merit: it says whom the model listens to, not who is right
 (`deem_core.diagnostics.reliability` estimates that).
 """
 
@@ -28,7 +29,7 @@ from deem_core.diagnostics.model_view import FittedModel, class_names, fused_lab
 from deem_core.diagnostics.perturbation import Perturbation, Sample, draw
 from deem_core.errors import InputError
 from deem_core.files.results import Result, long_frame
-from deem_core.typing import Floats, Integers, Mask
+from deem_core.typing import Floats, Integers, Mask, Rows
 from deem_core.votes import Votes
 from deem_core.votes.checks import as_rows
 
@@ -175,7 +176,7 @@ def importance(
 
     Parameters
     ----------
-    model : DEEM, IRBM or GroupedDawidSkene
+    model : DEEM, SoftDEEM, IRBM or GroupedDawidSkene
         Fitted. The importance is about the learners of the file, also where near-copies speak with one voice; that of
         a hedged model counts both trainings alike.
     votes : Votes
@@ -206,12 +207,12 @@ def importance(
     votes, control = model.transform(votes).votes, control or Control()
     groups = [(j,) for j in range(votes.n_learners)] if together is None else [tuple(group) for group in together]
     titles = tuple(names) if names is not None else tuple(" + ".join(votes.learners[j] for j in g) for g in groups)
-    fused = fused_labels(model, votes.codes) if labels is None else np.asarray(labels)
+    fused = fused_labels(model, model.read(votes)) if labels is None else np.asarray(labels)
     asked = np.arange(votes.n_rows) if subset is None else np.arange(votes.n_rows)[as_rows(subset, votes.n_rows)]
     asked = asked[votes.votes_per_row[asked] > 0]
     if not len(asked):
         raise InputError("None of these rows has votes, so there is nothing that a label could hang on.")
-    perturbation = Perturbation(votes, how, 1 if how == "withheld" else max(1, repeats), rng)
+    perturbation = Perturbation(model.read(votes), how, 1 if how == "withheld" else max(1, repeats), rng)
     affordable = MAX_CELLS // (len(groups) * perturbation.repeats * _states_per_row(model))
     sample = draw(asked, fused[asked], votes.n_classes, min(rows, max(FEWEST_ROWS, affordable)), rng)
     drops = _measure(model, perturbation, sample, groups, control)
@@ -263,15 +264,15 @@ class _Drops:
 def _measure(
     model: FittedModel, perturbation: Perturbation, sample: Sample, groups: Sequence[tuple[int, ...]], control: Control
 ) -> _Drops:
-    codes, weights = perturbation.votes.codes[sample.rows], sample.weights
-    before = _centred(model, codes, sample.label)  # (R, b)
+    rows, weights = perturbation.rows[sample.rows], sample.weights
+    before = _centred(model, rows, sample.label)  # (R, b)
     of_restart = restart_weights(model)
-    by_row = np.zeros((len(groups), len(codes)))
+    by_row = np.zeros((len(groups), len(rows)))
     per_restart = np.zeros((len(before), len(groups)))
     per_repeat = np.zeros((perturbation.repeats, len(groups)))
     for t, s, changed in perturbation.changes(sample, groups):
         control.check()
-        moved = np.flatnonzero((changed != codes).any(axis=1))
+        moved = np.flatnonzero((changed != rows).reshape(len(rows), -1).any(axis=1))
         drop = before[:, moved] - _centred(model, changed[moved], sample.label[moved])
         by_row[s, moved] += of_restart @ drop / perturbation.repeats
         own = drop @ weights[moved]
@@ -280,10 +281,10 @@ def _measure(
     return _Drops(by_row, per_restart, per_repeat)
 
 
-def _centred(model: FittedModel, codes: Integers, label: Integers) -> Floats:
+def _centred(model: FittedModel, rows: Rows, label: Integers) -> Floats:
     """Return ẑ of the label, (R, b)."""
-    scores = logits(model, codes)
-    return np.asarray(scores[:, np.arange(len(codes)), label] - scores.mean(axis=2))
+    scores = logits(model, rows)
+    return np.asarray(scores[:, np.arange(len(rows)), label] - scores.mean(axis=2))
 
 
 def _by_class(by_row: Floats, sample: Sample) -> tuple[Floats, Floats]:

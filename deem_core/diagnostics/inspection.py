@@ -47,7 +47,7 @@ REVIEWED = 300
 """Rows whose reasons are kept."""
 
 MAX_CELLS = 40_000_000
-"""Cells of their posterior at most: with many classes, fewer rows."""
+"""Cells of their posterior, or of their probabilities, at most: with many classes, fewer rows."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def inspect(
 
     Parameters
     ----------
-    model : DEEM, IRBM or GroupedDawidSkene
+    model : DEEM, SoftDEEM, IRBM or GroupedDawidSkene
     votes : Votes
         Matched to the model by the names of learners and classes. Their truth, if any, serves `Evaluation` alone.
     rng : numpy Generator, optional
@@ -207,11 +207,12 @@ def inspect(
 
     whole = model.transform(votes).votes
     tell("Fusing the votes", 0.0)
-    most = max(1, min(MAX_ROWS, MAX_CELLS // whole.n_classes))
+    per_row = whole.n_classes * (1 if whole.soft is None else whole.n_learners)
+    most = max(1, min(MAX_ROWS, MAX_CELLS // per_row))
     chosen = spread_rows(whole.n_rows, most, nearest=True)
     some = whole.select_rows(chosen)
     blind = some.without_truth()
-    answer = Answer(blind, model.fuse_codes(some.codes))
+    answer = Answer(blind, model.fuse_rows(model.read(some)))
     labels = answer.codes
     ask = partial(importance, model, blind, rng=rng, rows=rows, labels=labels, control=control)
     tell("Influence of learners", 0.1)
@@ -225,7 +226,7 @@ def inspect(
     tell("Dependence through the layers", 0.6)
     depends = dependence(model, blind, labels=labels, control=control)
     tell("Confusion and confidence", 0.8)
-    believed = answer if len(model.parts_) == 1 else Answer(blind, belief(model, some.codes))
+    believed = answer if len(model.parts_) == 1 else Answer(blind, belief(model, model.read(some)))
     inspection = Inspection(
         learners=whole.learners,
         classes=class_names(whole.classes),
@@ -274,7 +275,7 @@ def _doubtful(answer: Answer) -> NDArray[np.intp]:
 
 
 def _exact(model: FittedModel) -> Confusion | None:
-    if not model.parts_ or model.parts_[0].n_layers:
+    if not model.parts_ or model.parts_[0].parameters() is None:
         return None
     return exact_confusion(model.parts_[0], model.classes_)
 
@@ -282,5 +283,5 @@ def _exact(model: FittedModel) -> Confusion | None:
 def _overruled(model: FittedModel, votes: Votes) -> Overruled:
     labels = np.full(votes.n_rows, NO_VOTE, np.int32)
     asked = np.flatnonzero(votes.unanimous)
-    labels[asked] = fused_labels(model, votes.codes[asked])
+    labels[asked] = fused_labels(model, model.read(votes)[asked])
     return overruled_rows(votes, labels)

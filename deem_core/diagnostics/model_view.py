@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from deem_core.groups.latent_tree import GroupedModel
 from deem_core.groups.reduction import Reduction, Voices
-from deem_core.typing import Codes, Floats, Integers
-from deem_core.votes import NO_VOTE
-from deem_core.votes.arrays import chunks, weighted_votes
+from deem_core.typing import Codes, Floats, Integers, Rows
+from deem_core.votes import NO_VOTE, Votes
+from deem_core.votes.arrays import chunks, votes_cast, weighted_votes
 from deem_core.votes.recode import Recoded
 
 _FUSED_CELLS = 1 << 24  # (row, class) cells of a posterior held at once
@@ -45,10 +45,10 @@ class ModelPart(Protocol):
     def tree(self) -> GroupedModel | None:
         """The tree of groups, if it is one."""
 
-    def posteriors(self, codes: Integers) -> Floats:
+    def posteriors(self, rows: Any, /) -> Floats:
         """Return p(label | votes), (n, K)."""
 
-    def logits(self, codes: Integers) -> Floats:
+    def logits(self, rows: Any, /) -> Floats:
         """Return the label's logits of every restart, (R', n, K)."""
 
     def unit_codes(self, codes: Integers, restart: int) -> list[Codes]:
@@ -76,31 +76,34 @@ class FittedModel(Protocol):
     def transform(self, X: Any) -> Recoded:
         """Return new rows in the model's terms."""
 
-    def fuse_codes(self, codes: Integers) -> Floats:
-        """Return (n, K) probabilities for (n, d) codes."""
+    def read(self, votes: Votes) -> Rows:
+        """Return what it reads of votes in its terms."""
+
+    def fuse_rows(self, rows: Rows) -> Floats:
+        """Return (n, K) probabilities for what it reads."""
 
 
-def fused_labels(model: FittedModel, codes: Integers) -> Codes:
+def fused_labels(model: FittedModel, rows: Rows) -> Codes:
     """Return the most probable class of every row, (n,).
 
     -1 without votes. Memory does not grow with the number of classes.
     """
-    labels = np.empty(len(codes), np.int32)
-    for rows in chunks(len(codes), _FUSED_CELLS // len(model.classes_)):
-        labels[rows] = model.fuse_codes(codes[rows]).argmax(axis=1)
-    labels[(codes == NO_VOTE).all(axis=1)] = NO_VOTE
+    labels = np.empty(len(rows), np.int32)
+    for part in chunks(len(rows), _FUSED_CELLS // len(model.classes_)):
+        labels[part] = model.fuse_rows(rows[part]).argmax(axis=1)
+    labels[~votes_cast(rows).any(axis=1)] = NO_VOTE
     return labels
 
 
-def belief(model: FittedModel, codes: Integers) -> Floats:
+def belief(model: FittedModel, rows: Rows) -> Floats:
     """Return the posteriors by which learners are judged, (n, K).
 
     A hedged answer also holds the vote shares, in which every learner agrees with itself: it would make good learners
     look poor and poor ones good. They are left out here; the majority vote alone counts as certain.
     """
     if model.parts_:
-        return np.asarray(np.mean([part.posteriors(codes) for part in model.parts_], axis=0))
-    return np.asarray(np.eye(len(model.classes_))[model.fuse_codes(codes).argmax(axis=1)])
+        return np.asarray(np.mean([part.posteriors(rows) for part in model.parts_], axis=0))
+    return np.asarray(np.eye(len(model.classes_))[model.fuse_rows(rows).argmax(axis=1)])
 
 
 def restart_weights(model: FittedModel) -> Floats:
@@ -117,23 +120,26 @@ def restart_weights(model: FittedModel) -> Floats:
     return np.concatenate(each) / len(each)
 
 
-def logits(model: FittedModel, codes: Integers) -> Floats:
+def logits(model: FittedModel, rows: Rows) -> Floats:
     """Return the label's logits of every kept restart, (R, n, K).
 
-    Columns are in class order. They are b + v·U for DEEM, and log Pr(label, votes) for a tree of groups.
+    Columns are in class order. They are b + v·U for DEEM, and log Pr(label, votes) for a tree of groups and for soft
+    DEEM, where votes are evidence.
 
     Without parts the answer is the majority vote, which is an iRBM with the identity as weights (paper,
-    initialisation scheme): its logits are the numbers of votes, R = 1.
+    initialisation scheme): its logits are the numbers of votes, R = 1; of probabilities, their sums.
 
     Parameters
     ----------
-    codes : (n, d) array of int
-        Of the file's learners.
+    rows : (n, d) array of int, or (n, d, K) array of float
+        What the model reads, of the file's learners.
     """
     if not model.parts_:
-        reduced = model.reduction_.apply(codes)
+        if rows.ndim == 3:
+            return np.asarray(rows.sum(axis=1, dtype=np.float64))[None]
+        reduced = model.reduction_.apply(rows.astype(np.int32, copy=False))
         return weighted_votes(reduced, np.ones(reduced.shape[1]), len(model.classes_))[None]
-    return np.concatenate([part.logits(codes) for part in model.parts_])
+    return np.concatenate([part.logits(rows) for part in model.parts_])
 
 
 def class_names(classes: Sequence[Any] | NDArray[Any]) -> tuple[str, ...]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deem_core.typing import Floats, Integers
-from deem_core.votes import NO_VOTE, Votes
+from deem_core.typing import Floats, Integers, Rows
+from deem_core.votes.arrays import votes_cast, withhold
 
 CLASS_ROWS = 30
 """Rows that each class gets at least, if it has them and half of all rows suffice for that."""
@@ -60,29 +60,38 @@ def draw(asked: NDArray[np.intp], label: Integers, K: int, most: int, rng: np.ra
 class Perturbation:
     """A way to take votes away."""
 
-    votes: Votes
+    rows: Rows  # what a model reads of all rows
     how: str
     repeats: int
     rng: np.random.Generator
 
-    def changes(self, sample: Sample, groups: Sequence[tuple[int, ...]]) -> Iterator[tuple[int, int, Integers]]:
-        """Yield repeat, subject and the perturbed codes, (b, d)."""
-        codes, n, b = self.votes.codes[sample.rows], self.votes.n_rows, len(sample.rows)
-        pool = self.votes.codes if n <= _POOL else self.votes.codes[np.sort(self.rng.choice(n, _POOL, replace=False))]
+    def changes(self, sample: Sample, groups: Sequence[tuple[int, ...]]) -> Iterator[tuple[int, int, Rows]]:
+        """Yield repeat, subject and the perturbed rows, (b, d) or (b, d, K)."""
+        own, n, b = self.rows[sample.rows], len(self.rows), len(sample.rows)
+        pool = self.rows if n <= _POOL else self.rows[np.sort(self.rng.choice(n, _POOL, replace=False))]
         for t in range(self.repeats):
             # Shared positions in [0, 1): where all rows are asked about, they permute the votes of each learner.
             position = (self.rng.permutation(b) + self.rng.random(b)) / b
             for s, group in enumerate(groups):
-                changed = codes.copy()
+                if self.how == "withheld":
+                    yield t, s, withhold(own, np.isin(np.arange(own.shape[1]), group)[None])
+                    continue
+                changed = own.copy()
                 for j in group:
-                    withheld = self.how == "withheld"
-                    changed[:, j] = NO_VOTE if withheld else _others(codes[:, j], pool[:, j], position)
+                    changed[:, j] = _others(own[:, [j]], pool[:, [j]], position)
                 yield t, s, changed
 
 
-def _others(own: Integers, pool: Integers, position: Floats) -> Integers:
-    """Return votes from other rows in place of those that were cast."""
-    cast = pool[pool != NO_VOTE]
+def _others(own: Rows, pool: Rows, position: Floats) -> Rows:
+    """Return a learner's votes of other rows, (b,) or (b, K).
+
+    Where it cast none, there is none.
+    """
+    cast = np.flatnonzero(votes_cast(pool)[:, 0])
     if not len(cast):
-        return own
-    return np.where(own == NO_VOTE, NO_VOTE, cast[(position * len(cast)).astype(np.intp)])
+        return own[:, 0]
+    there = cast[(position * len(cast)).astype(np.intp)]
+    moved = votes_cast(own)[:, 0]
+    changed = own[:, 0].copy()
+    changed[moved] = pool[there[moved], 0]
+    return changed

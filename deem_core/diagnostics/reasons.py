@@ -20,9 +20,9 @@ from deem_core.diagnostics.model_view import FittedModel, class_names, logits, r
 from deem_core.errors import InputError
 from deem_core.files.results import Result
 from deem_core.files.tables import id_texts
-from deem_core.typing import Codes, Floats, Integers
+from deem_core.typing import Codes, Floats, Integers, Rows
 from deem_core.votes import NO_VOTE, Votes
-from deem_core.votes.arrays import chunks
+from deem_core.votes.arrays import chunks, votes_cast, withhold
 from deem_core.votes.checks import as_rows
 
 _CHUNK_ROWS = 20_000  # rows with a vote withheld that are asked at once
@@ -108,7 +108,7 @@ def why(model: FittedModel, votes: Votes, rows: Any) -> Why:
 
     Parameters
     ----------
-    model : DEEM, IRBM or GroupedDawidSkene
+    model : DEEM, SoftDEEM, IRBM or GroupedDawidSkene
         Fitted.
     votes : Votes
     rows : row selection
@@ -124,15 +124,15 @@ def why(model: FittedModel, votes: Votes, rows: Any) -> Why:
     silent = positions[votes.votes_per_row[positions] == 0]
     if len(silent):
         raise InputError(f"Row {int(silent[0]) + 1} has no votes, so no learner is the reason for its label.")
-    codes = votes.codes[positions]
-    posterior = model.fuse_codes(codes)
+    codes, read = votes.codes[positions], model.read(votes)[positions]
+    posterior = model.fuse_rows(read)
     best = np.argsort(-posterior, axis=1, kind="stable")[:, :2].astype(np.int32)  # the lowest class among equals
     fused, second = best[:, 0], best[:, 1]
     together = model.voices_
-    before = _log_odds(model, codes, fused, second)
+    before = _log_odds(model, read, fused, second)
     groups = [*((j,) for j in range(votes.n_learners)), *together.members]
     contributions = np.full((len(codes), len(groups)), np.nan)
-    for at, s, changed in _votes_withheld(codes, groups):
+    for at, s, changed in _votes_withheld(read, groups):
         contributions[at, s] = before[at] - _log_odds(model, changed, fused[at], second[at])
     own = np.arange(len(codes))
     return Why(
@@ -154,23 +154,24 @@ def why(model: FittedModel, votes: Votes, rows: Any) -> Why:
 
 
 def _votes_withheld(
-    codes: Integers, groups: Sequence[tuple[int, ...]]
-) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Integers]]:
-    """Yield rows, groups and codes without the group's votes.
+    rows: Rows, groups: Sequence[tuple[int, ...]]
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Rows]]:
+    """Yield positions, groups and rows without the group's votes.
 
     Many rows at a time, and only where there are votes.
     """
-    cast = np.stack([(codes[:, group] != NO_VOTE).any(axis=1) for group in groups], axis=1)  # (m, groups)
-    absent = np.zeros((len(groups), codes.shape[1]), bool)
+    voted = votes_cast(rows)
+    cast = np.stack([voted[:, group].any(axis=1) for group in groups], axis=1)  # (m, groups)
+    absent = np.zeros((len(groups), rows.shape[1]), bool)
     for own, group in zip(absent, groups, strict=True):
         own[list(group)] = True
     row, which = np.nonzero(cast)
     for part in chunks(len(row), _CHUNK_ROWS):
         at, s = row[part], which[part]
-        yield at, s, np.where(absent[s], NO_VOTE, codes[at])
+        yield at, s, withhold(rows[at], absent[s])
 
 
-def _log_odds(model: FittedModel, codes: Integers, first: Integers, second: Integers) -> Floats:
+def _log_odds(model: FittedModel, rows: Rows, first: Integers, second: Integers) -> Floats:
     """Return the difference of two classes' logits, (n,), averaged over restarts."""
-    scores, own = logits(model, codes), np.arange(len(codes))
+    scores, own = logits(model, rows), np.arange(len(rows))
     return np.asarray(restart_weights(model) @ (scores[:, own, first] - scores[:, own, second]))

@@ -1,4 +1,4 @@
-"""DEEM and the iRBM under the contract of methods, with defaults."""
+"""DEEM, soft DEEM and the iRBM under the contract of methods."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from deem_core.control import NO_CONTROL, Control
 from deem_core.estimators.deem import DEEM
 from deem_core.estimators.irbm import IRBM
+from deem_core.estimators.soft import SoftDEEM
 from deem_core.methods import dawid_skene
 from deem_core.methods.contract import Aggregate, silence_notes
 from deem_core.votes import Votes
@@ -23,6 +24,18 @@ def deem(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTRO
     Raises `control.Stopped` if ``control`` says so before it has an answer.
     """
     return _trained(DEEM(random_state=_seed(rng), device=device), votes, control)
+
+
+def deem_soft(
+    votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL, device: str = "auto"
+) -> Aggregate:
+    """Train soft DEEM; raises `control.Stopped` as `deem` does.
+
+    ``skills`` are the weights of the learners' evidence (d,).
+    """
+    model = SoftDEEM(random_state=_seed(rng), device=device)
+    answer = _trained(model, votes, control)
+    return replace(answer, skills=np.where(votes.learner_coverage > 0, model.weights_, np.nan))
 
 
 def irbm_cd(
@@ -54,7 +67,7 @@ def _trained(model: DEEM, votes: Votes, control: Control) -> Aggregate:
     voted = votes.votes_per_row > 0
     updates = model.settings_.get("updates", {}).get("value") or 0
     return Aggregate(
-        posterior=model.fuse_codes(votes.codes),
+        posterior=model.fuse_rows(model.read(votes)),
         voted=voted,
         iterations=int(updates),
         converged=not model.fallback_,

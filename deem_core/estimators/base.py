@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from deem_core.answers.answer import Answer
 from deem_core.errors import InputError
 from deem_core.estimators import files
 from deem_core.estimators.summary import Setting, TrainingSummary
-from deem_core.typing import Codes, Floats, Integers
+from deem_core.typing import Codes, Floats, Integers, Rows
 from deem_core.votes import NO_VOTE, Votes, recode
 from deem_core.votes.arrays import distinct_rows
 from deem_core.votes.coding import as_label_array, code_truth
@@ -35,10 +35,17 @@ _PLAIN = ("seed_", "n_rows_", "warnings_", "settings_", "restarts_", "seconds_",
 
 
 class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Base of DEEM, the iRBM and grouped Dawid-Skene.
+    """Base of DEEM, soft DEEM, the iRBM and grouped Dawid-Skene.
 
-    What a kind of model must bring is `fit`, `method_name`, `findings_` and ``_posterior``.
+    What a kind of model must bring is `fit`, `method_name`, `findings_` and ``_posterior``; one that reads
+    probabilities also `read` and `fuse_rows`.
     """
+
+    reads_soft: ClassVar[bool] = False
+    """Whether probabilities count, or only the most probable class of each vote."""
+
+    prior_rows: ClassVar[int] = PRIOR_ROWS
+    """Rows that the prior is estimated on."""
 
     def fit(self, X: Any, y: Any = None, *, watch: Watcher | None = None, control: Control | None = None) -> Self:
         """Fit on votes alone."""
@@ -46,7 +53,7 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     # ------------------------------------------------------------------ prediction
 
-    def predict_proba(self, X: Any, n_samples: int | None = None) -> Floats:
+    def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class in each row, (n, K), columns in ``classes_``.
 
         Parameters
@@ -54,11 +61,8 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         X : Votes, frame or array
             As in `fit`. Votes and frames are matched by learner name; labels unknown in training count as not
             cast (`transform` says how many).
-        n_samples : int, optional
-            Draw the label so many times from the posterior and average, as the paper describes; by default the
-            posterior itself.
         """
-        return self.fuse_codes(self.transform(X).codes, n_samples)
+        return self.fuse_rows(self.read(self.transform(X).votes))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable label of each row, (n,), in the original values."""
@@ -80,7 +84,7 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             Its notes say what was not as in training, and what training found.
         """
         recoded = X if isinstance(X, recode.Recoded) else self.transform(X)
-        posterior = self.fuse_codes(recoded.codes)
+        posterior = self.fuse_rows(self.read(recoded.votes))
         notes = (*recoded.sentences(), *self.findings_, *self.warnings_)
         votes = X if recoded.same_terms and isinstance(X, Votes) else recoded.votes
         return Answer(votes, posterior, notes=notes, method=self.method_name)
@@ -91,9 +95,20 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         With them comes what was unknown or missing.
         """
         check_is_fitted(self)
-        return recode.recode(X, self.learners_, self.classes_)
+        return recode.recode(X, self.learners_, self.classes_, soft=self.reads_soft)
 
-    def fuse_codes(self, codes: Integers, n_samples: int | None = None) -> Floats:
+    def read(self, votes: Votes) -> Rows:
+        """Return what the model reads of votes in its own terms.
+
+        Class codes (n, d), unless it reads probabilities.
+        """
+        return votes.codes
+
+    def fuse_rows(self, rows: Rows) -> Floats:
+        """Return (n, K) probabilities for what `read` returned."""
+        return self.fuse_codes(rows.astype(np.int32, copy=False))
+
+    def fuse_codes(self, codes: Integers) -> Floats:
         """Return (n, K) probabilities for (n, d) class codes.
 
         Each distinct row is computed once.
@@ -103,10 +118,19 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         found = self._posterior(rows.codes)
         found[(rows.codes == NO_VOTE).all(axis=1)] = self.prior_
         posterior: Floats = rows.spread(found)
-        if n_samples is None:
-            return posterior
-        rng = np.random.default_rng(self.seed_)
-        return np.asarray(rng.multinomial(n_samples, posterior / posterior.sum(axis=1, keepdims=True)) / n_samples)
+        return posterior
+
+    def set_draws(self, draws: int) -> Self:
+        """Set how many drawn passes an answer averages.
+
+        Raises
+        ------
+        InputError
+            If the model has no layers, or draws its votes already.
+        """
+        raise InputError(
+            f"A model of the method {self.method_name} has no layers to draw from, or draws its votes already."
+        )
 
     def _posterior(self, codes: Codes) -> Floats:
         """Return the answer for distinct rows, (n, K); those without votes do not matter."""
@@ -264,6 +288,6 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         The answer for rows without any.
         """
         self.prior_ = np.full(votes.n_classes, 1 / votes.n_classes)
-        voted = votes.codes[votes.votes_per_row > 0]
-        step = max(1, len(voted) // PRIOR_ROWS)
-        self.prior_ = self.fuse_codes(voted[::step]).mean(axis=0)
+        voted = np.flatnonzero(votes.votes_per_row)
+        step = max(1, len(voted) // self.prior_rows)
+        self.prior_ = self.fuse_rows(self.read(votes.select_rows(voted[::step]))).mean(axis=0)

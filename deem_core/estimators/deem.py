@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import fields, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -20,13 +20,23 @@ from deem_core.estimators.base import Fuser
 from deem_core.estimators.files import Content
 from deem_core.estimators.summary import TrainingSummary
 from deem_core.groups.reduction import Voices
-from deem_core.model.config import AUTO, TrainConfig
+from deem_core.model.config import AUTO, GIVEN, TrainConfig
 from deem_core.model.devices import pick_device
 from deem_core.model.records import Record
+from deem_core.training.alarms import rate_advice
 from deem_core.training.health import Restart, RestartHealth
 from deem_core.training.near_copies import Reduction
 from deem_core.training.parts import Part
-from deem_core.training.restarts import Fit, Progress, Reporter, Watcher, fit_restarts, training_pool
+from deem_core.training.restarts import (
+    Fit,
+    LabelTask,
+    Progress,
+    Reporter,
+    Task,
+    Watcher,
+    fit_restarts,
+    training_pool,
+)
 from deem_core.training.start import NOTHING_TO_SWEEP, Plan, plan_training
 from deem_core.training.sweep import Sweep, sweep
 from deem_core.typing import Codes, Floats
@@ -54,7 +64,7 @@ class DEEM(Fuser):
     Parameters
     ----------
     n_layers, learning_rate, updates, epochs, batch_size, restarts, sampler, sampler_steps, step_size, chain_start, \
-momentum, l1, l2, start, init_scale, activation, early_stop, near_copies, device, backend, random_state, \
+momentum, l1, l2, start, init_scale, activation, early_stop, near_copies, draws, device, backend, random_state, \
 allow_few_learners
         See `deem_core.model.config.TrainConfig`; None means "from the data".
 
@@ -114,6 +124,7 @@ allow_few_learners
         activation: str = "sparsemax",
         early_stop: bool = False,
         near_copies: str = "guard",
+        draws: int = 0,
         device: str = "auto",
         backend: str = "auto",
         random_state: int | np.random.RandomState | None = None,
@@ -137,10 +148,14 @@ allow_few_learners
         self.activation = activation
         self.early_stop = early_stop
         self.near_copies = near_copies
+        self.draws = draws
         self.device = device
         self.backend = backend
         self.random_state = random_state
         self.allow_few_learners = allow_few_learners
+
+    falls_back_to: ClassVar[str] = "majority vote"
+    """What answers where too few restarts survive."""
 
     @property
     def method_name(self) -> str:
@@ -257,14 +272,17 @@ allow_few_learners
             report(Progress(number, expected + spare, share, record, at), resumed=resumed)
 
         return fit_restarts(
-            *(votes, tables[at], config, seeds),
+            *(self._task(votes, tables[at]), config, seeds),
             asked=asked,
             report=forward,
             pool=pool,
             control=control,
             name=f"training-{at}",
-            start=self.start_,
         )
+
+    def _task(self, votes: Votes, table: Reduction) -> Task:
+        """Return what restarts are trained on, and how they are judged."""
+        return LabelTask(votes, table, self.start_)
 
     def _keep_survivors(self, fits: Sequence[Fit]) -> None:
         """Keep the restarts that live.
@@ -274,12 +292,16 @@ allow_few_learners
         self.warnings_ += [_left_out(fit) for fit in fits if not all(verdict.kept for verdict in fit.health)]
         self.fallback_ = not fits[0].suffices
         if self.fallback_:
+            values = {name: item["value"] for name, item in fits[0].settings.to_dict().items()}
+            advice = rate_advice({**values, "method": self.method_name}, self.sweep_).sentence
             self.warnings_.append(
-                "Too few of the restarts survived, so the answer is the majority vote. Try another learning rate."
+                f"Too few of the restarts survived, so the answer is the {self.falls_back_to}. {advice}"
             )
         self.parts_: list[Part] = [fit.part for fit in fits if fit.suffices and fit.part]
         self.parts_ = [] if self.fallback_ else self.parts_
         self.hedged_ = len(self.parts_) > 1
+        if self.draws and not any(part.n_layers for part in self.parts_):
+            self.warnings_.append("The model has no layers to draw from, so draws change nothing.")
         self.settings_ = fits[0].settings.to_dict()
         self.history_ = [record for fit in fits for record in fit.history]
         self.restarts_ = [
@@ -306,9 +328,17 @@ allow_few_learners
         shares = vote_shares(self.reduction_.apply(codes), len(self.classes_))
         if not self.parts_:
             return shares
-        answers = [part.posteriors(codes) for part in self.parts_]
+        answers = [part.posteriors(codes, self.draws, self.seed_) for part in self.parts_]
         # Loose cliques of near-copies may be right or wrong: the answer hedges between both trainings and the votes.
         return np.asarray(np.mean([*answers, shares], axis=0)) if self.hedged_ else answers[0]
+
+    def set_draws(self, draws: int) -> Self:
+        """Set how many drawn passes an answer averages; see `Fuser.set_draws`."""
+        if "draws" not in self.get_params(deep=False) or not any(part.n_layers for part in self.parts_):
+            return super().set_draws(draws)
+        self.draws = replace(TrainConfig(), draws=draws).draws
+        self.settings_ = {**self.settings_, "draws": {"value": self.draws, "reason": GIVEN}}
+        return self
 
     @property
     def findings_(self) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 KINDS = {
     "DEEM": "deem_core.estimators.deem",
+    "SoftDEEM": "deem_core.estimators.soft",
     "IRBM": "deem_core.estimators.irbm",
     "GroupedDawidSkene": "deem_core.estimators.grouped",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -88,12 +89,21 @@ def train(
     return make_model(method, **settings).fit(votes, watch=watch, control=control)
 
 
-def apply(model: Fuser | str | os.PathLike[str], votes: Any) -> Answer:
+def apply(model: Fuser | str | os.PathLike[str], votes: Any, *, draws: int | None = None) -> Answer:
     """Label rows by a trained model or its file.
 
     Learners are matched by name.
+
+    Parameters
+    ----------
+    model : Fuser or path
+    votes : Votes, frame or array
+    draws : int, optional
+        Passes with drawn layer outputs to average; by default as the model was trained.
     """
     fitted = load(model) if isinstance(model, (str, os.PathLike)) else model
+    if draws is not None:
+        fitted = copy(fitted).set_draws(draws)
     return fitted.fuse(votes)
 
 
@@ -131,6 +141,10 @@ def _estimator(method: str) -> tuple[type[Fuser], dict[str, Any]]:
         from deem_core.estimators.deem import DEEM  # noqa: PLC0415
 
         return DEEM, {}
+    if method == "deem_soft":
+        from deem_core.estimators.soft import SoftDEEM  # noqa: PLC0415
+
+        return SoftDEEM, {}
     from deem_core.estimators.irbm import IRBM  # noqa: PLC0415
 
     return IRBM, {"method": "exact" if method == "irbm" else "cd"}

@@ -21,6 +21,7 @@ from deem_core.figures.groups import group_tree
 from deem_core.figures.influence import influence_bars, influence_panels
 from deem_core.figures.learner_bars import accuracy_bars, coverage_bars
 from deem_core.figures.picture import Picture, plotly_code
+from deem_core.figures.referee import grouped_likelihood
 from deem_core.figures.rules import rule_bars
 from deem_core.figures.shapes import shapes
 from deem_core.figures.training import sampler_health, shares_over_time
@@ -52,6 +53,7 @@ __all__ = [
     "dependence_summary",
     "energy_panels",
     "group_tree",
+    "grouped_likelihood",
     "influence_bars",
     "influence_heatmap",
     "influence_panels",

@@ -292,7 +292,7 @@ def curves_of_sweep(sweep: Sweep, *, x: Along = "epoch") -> list[Curve]:
                 positive=sweep.positive[r],
                 negative=sweep.negative[r],
                 difference=sweep.difference[r],
-                verdict=verdict.kind,
+                verdict=verdict.words,
                 rejected=verdict.rejected,
             )
         )

@@ -6,7 +6,7 @@ leave open.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,8 @@ them on most draws. The real ensembles that do not fit are much farther away fro
 """
 MOST_EXCESS = MOST_NOISE = 0.05
 """Excess that noise may excuse, and noise above which the test says nothing about learners of different groups."""
+RESTORED = 1 / 3
+"""Share of the excess that a dissolved group, put back, may leave, with `NOISE` standard deviations added."""
 FITS_WITHIN = 0.0005
 """Excess inside groups up to which families are exact, though their heads err together."""
 IN_GROUPS = 0.5
@@ -201,9 +203,12 @@ def explain(
     search_note = _no_search(votes)
     search = None if search_note else find_groups(votes, rng, control=control)
     groups = search.best.groups if search else ()
+    test = goodness(votes.codes, votes.n_classes, groups, rng, control=control) if can_test else None
+    if search and test:
+        search, test = _restored(votes, search, test, rng, control)
+        groups = search.best.groups
     table = Table.of_votes(votes).voted if table is None else table
     fitted = fit(table, groups, rounds=ROUNDS, hard_rounds=HARD_ROUNDS, control=control)
-    test = goodness(votes.codes, votes.n_classes, groups, rng, control=control) if can_test else None
     model = fitted.model if search is None else _with_label(votes, fitted.model, search.kappa)
     fits, reason = _verdict(test, model)
     if fits and votes.unanimous[votes.votes_per_row > 0].all():
@@ -276,6 +281,30 @@ def _verdict(test: Goodness | None, model: GroupedModel) -> tuple[bool, str]:
     return False, f"The model does not fit: {share}, more than chance leaves."
 
 
+def _restored(
+    votes: Votes, search: GroupSearch, test: Goodness, rng: np.random.Generator, control: Control
+) -> tuple[GroupSearch, Goodness]:
+    """Put a dissolved group back where it explains what is left.
+
+    Return the search with its best placement, and the test of that one. On the few rows of the search BIC saves the
+    K(K − 1) parameters of a group by moving the label onto its latent, even where the group is real. The test sees more
+    rows. Families whose heads err together stay dissolved: there the larger model leaves more than chance, too.
+    """
+    if test.excess is None or test.excess <= NOISE * test.noise:
+        return search, test
+    held = {i for group in search.best.groups for i in group}
+    for other in search.placements:  # best first
+        added = set(other.groups) - set(search.best.groups)
+        if len(other.groups) != len(search.best.groups) + 1 or len(added) != 1:
+            continue
+        if len(group := added.pop()) >= 3 and held.isdisjoint(group):
+            larger = goodness(votes.codes, votes.n_classes, other.groups, rng, control=control)
+            if larger.excess is not None and larger.excess + NOISE * larger.noise <= RESTORED * test.excess:
+                return replace(search, best=other), larger
+            break
+    return search, test
+
+
 def _with_label(votes: Votes, model: GroupedModel, kappa: Floats) -> GroupedModel:
     """Return the tree with the latent that is the label.
 
@@ -325,7 +354,7 @@ def _runners_up(
     near = [
         other
         for other in search.placements
-        if other.groups != search.best.groups and search.best.score - other.score <= MARGIN
+        if other.groups != search.best.groups and abs(search.best.score - other.score) <= MARGIN
     ]
     rows = _some_rows(votes)
     labels = model.posterior(votes.codes[rows]).argmax(axis=1)

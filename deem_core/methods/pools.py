@@ -2,14 +2,14 @@
 
 P_nik is the probability that learner i gives to class k in row n, V_n the learners that voted in row n. A
 missing vote leaves its learner out of that row. Logarithms are of max(P, `FLOOR`), so that one learner's zero
-cannot veto a class. Ties go to the lowest class. No pool uses ``rng``; only the weighted one repeats, ten rounds, and
-asks ``control``.
+cannot veto a class. Ties go to the lowest class. No pool uses ``rng``; only the weighted one repeats, ten rounds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from deem_core.methods import em
 from deem_core.methods.contract import Aggregate, fill_silent_rows, silence_notes
 from deem_core.typing import Floats, Mask
 from deem_core.votes import NO_VOTE, Votes
-from deem_core.votes.arrays import chunks
+from deem_core.votes.arrays import chunks, spread_rows
 
 FLOOR = 1e-3
 """Smallest probability that a logarithm sees."""
@@ -34,6 +34,17 @@ ROUNDS = 10
 SETTLED = 1e-3
 """The weighted pool counts as converged when no weight moved by more than this in its last round."""
 
+LEAST = 1e-6
+"""Smallest probability that is tempered: a vote that was certain may be doubted as well."""
+
+TEMPERS = (0.02, 20.0)
+"""Range of the calibrated pool's β: nearly flat, and nearly a vote."""
+
+ALONE = 1e-6
+"""Sum of the others' probabilities up to which a learner has a row for itself."""
+
+_HALVINGS = 30
+_TEMPERED_CELLS = 1 << 24  # (row, learner, class) cells of the rows, evenly spread, by which learners are calibrated
 _BLOCK = 1 << 20  # (row, learner, class) cells handled at once
 
 
@@ -87,6 +98,70 @@ def log_pool(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CO
         reached=f"{run.done} rounds",
         skills=np.where(active, weights, np.nan),
     )
+
+
+def cal_pool(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:
+    """Return the mean of probabilities, each learner's doubted as it deserves.
+
+    A learner that is surer than right outshouts the others in a mean, and one that is less sure is not heard. So its
+    probabilities are tempered, P_nik^β_i normalised, until its mean confidence is the share of rows on which its most
+    probable class is that of all others together:
+
+        mean_n max_k P_nik^β_i / Σ_l P_nil^β_i = share of n with argmax_k P_nik = argmax_k Σ_{j ≠ i} P_njk
+
+    ``skills`` are these shares (d,); NaN for a learner that is nowhere beside another.
+    """
+    soft = _soft(votes, "cal_pool")
+    tempers, agreement = _tempers(votes, control)
+    posterior = np.zeros((votes.n_rows, votes.n_classes))
+    for rows in _blocks(soft):
+        cast = votes.codes[rows] != NO_VOTE
+        posterior[rows] = (_tempered(soft[rows], tempers[:, None]) * cast[..., None]).sum(axis=1)
+    return replace(_answer(votes, posterior), skills=agreement)
+
+
+def _tempers(votes: Votes, control: Control) -> tuple[Floats, Floats]:
+    """Return β (d,), and how often each learner agrees with all others, (d,)."""
+    assert votes.soft is not None  # noqa: S101  # for mypy: refused before
+    most = max(_TEMPERED_CELLS // (votes.n_learners * votes.n_classes), 1_000)
+    soft = votes.soft[spread_rows(votes.n_rows, most)].astype(np.float64)
+    together = soft.sum(axis=1)
+    tempers, agreement = np.ones(votes.n_learners), np.full(votes.n_learners, np.nan)
+    for i in range(votes.n_learners):
+        control.check()
+        own, others = soft[:, i], together - soft[:, i]
+        both = own.any(axis=1) & (others.max(axis=1, initial=0) > ALONE)
+        if both.any():
+            agreement[i] = (own[both].argmax(axis=1) == others[both].argmax(axis=1)).mean()
+            tempers[i] = _temper(own[both], agreement[i])
+    return tempers, agreement
+
+
+def _temper(own: Floats, agreement: float) -> float:
+    """Return β in `TEMPERS` at which probabilities (b, K) are as sure as they agree.
+
+    Halved in logs: confidence rises with β.
+    """
+    low, high = TEMPERS
+    for _ in range(_HALVINGS):
+        middle = float(np.sqrt(low * high))
+        if _tempered(own, np.float64(middle)).max(axis=1).mean() > agreement:
+            high = middle
+        else:
+            low = middle
+    return float(np.sqrt(low * high))
+
+
+def _tempered(soft: NDArray[np.floating[Any]], temper: Floats | np.float64) -> Floats:
+    """Return P^β, normalised over the last axis.
+
+    β has the axes before it, or none.
+    """
+    logs = np.log(np.maximum(soft, LEAST).astype(np.float64)) * temper
+    logs -= logs.max(axis=-1, keepdims=True)
+    np.exp(logs, out=logs)
+    logs /= logs.sum(axis=-1, keepdims=True)
+    return np.asarray(logs)
 
 
 def _unsettled(votes: Votes, weights: Floats) -> str:

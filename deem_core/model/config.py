@@ -34,6 +34,15 @@ GROUPS_RATE = 0.05
 GROUPS_TIME = 15.0
 """Learning rate × updates from a start at groups."""
 
+SOFT_TIME = 30.0
+"""Learning rate × updates on soft votes: the start is better than the majority vote, and longer runs drift from it."""
+
+SOFT_ACCURACY = 0.9
+"""How often a hidden vote is right at the start: evidence is already doubted, hidden votes need not be."""
+
+NOT_SOFT = ("start", "near_copies")
+"""Settings that soft DEEM does not have: it starts from what the learners believe and has no guard."""
+
 AUTO = "auto"
 """The learning rate that a sweep recommends, or the start that the votes speak for."""
 
@@ -42,6 +51,9 @@ GIVEN = "given"
 
 UPDATES = (300, 2000)
 """A default run has at least and at most this many updates."""
+
+SOFT_UPDATES = (1, 2000)
+"""The same on soft votes."""
 
 GROUPS_UPDATES = (64, 2000)
 """The same from a start at groups, where a short way is enough; as many as there are records."""
@@ -168,6 +180,13 @@ class TrainConfig:
         "near-copies can capture the label",
         choices=("guard", "keep", "collapse"),
     )
+    draws: int = knob(
+        0,
+        "passes with drawn layer outputs that the answer is the mean of; 0: one pass with their probabilities",
+        "one pass is enough in most cases (paper)",
+        low=0,
+        high=10_000,
+    )
     device: str = knob(
         "auto",
         "where to train: auto, cpu, cuda, cuda:1, mps",
@@ -269,10 +288,11 @@ class Settings:
         return {name: {"value": getattr(self.config, name), "reason": why} for name, why in self.reasons.items()}
 
 
-def resolve(config: TrainConfig, shape: Shape) -> Settings:
+def resolve(config: TrainConfig, shape: Shape, *, soft: bool = False) -> Settings:
     """Fill in values from the data, each with a reason.
 
-    A start that is still "auto" counts as the majority vote.
+    A start that is still "auto" counts as the majority vote. ``soft`` tells whether probabilities are trained on: the
+    weight at the start, log(K − 1) + log 9, then makes a hidden vote right with 90 %.
     """
     reasons = {item.name: _given_reason(config, item) for item in fields(config)}
 
@@ -307,10 +327,12 @@ def resolve(config: TrainConfig, shape: Shape) -> Settings:
         updates = max(math.ceil(config.epochs * shape.n_rows / batch), 1)
         reasons["updates"] = f"{config.epochs:g} epochs of {shape.n_rows:,} rows"
         config = replace(config, updates=updates, epochs=None)
-    goal = GROUPS_TIME if grouped else TRAINING_TIME if layered else TRAINING_TIME_BARE
-    least, most = GROUPS_UPDATES if grouped else UPDATES
+    goal, (least, most) = _length(grouped=grouped, layered=layered, soft=soft)
     updates = int(min(max(round(goal / rate, 6), least), most))
     choose("updates", updates, f"learning rate × updates ≈ {goal:g}, within {least} to {most}")
+    if soft:
+        scale = math.log(shape.n_classes - 1) + math.log(SOFT_ACCURACY / (1 - SOFT_ACCURACY))
+        choose("init_scale", scale, f"a hidden vote is right with {SOFT_ACCURACY:.0%} to begin with")
     if grouped:
         choose("init_scale", 2.0, "not used: the weights at the start are those of the grouped model")
     if layered:
@@ -320,7 +342,16 @@ def resolve(config: TrainConfig, shape: Shape) -> Settings:
         scale = min(2.0, 12 / max(shape.votes_per_row, 1))
         choose("init_scale", scale, "2, or 12 / votes per row: more voters would start saturated")
         choose("step_size", 1.0, "without layers large steps are safe and mix better")
-    return Settings(config, reasons)
+    return Settings(config, {name: why for name, why in reasons.items() if not (soft and name in NOT_SOFT)})
+
+
+def _length(*, grouped: bool, layered: bool, soft: bool) -> tuple[float, tuple[int, int]]:
+    """Return learning rate × updates of a default run, and its bounds."""
+    if soft:
+        return SOFT_TIME, SOFT_UPDATES
+    if grouped:
+        return GROUPS_TIME, GROUPS_UPDATES
+    return (TRAINING_TIME if layered else TRAINING_TIME_BARE), UPDATES
 
 
 def _given_reason(config: TrainConfig, item: Any) -> str:

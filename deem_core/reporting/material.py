@@ -19,10 +19,9 @@ from deem_core.diagnostics.inspection import Inspection
 from deem_core.errors import InputError
 from deem_core.model.records import Record, by_restart
 from deem_core.readers import Reading
-from deem_core.runs import FusionSummary, Run, Workspace
+from deem_core.runs import FusionSummary, Run, Swept, Workspace, sweep_beside
 from deem_core.runs.run import RESULT
 from deem_core.training.alarms import alarms
-from deem_core.training.sweep.result import Sweep
 from deem_core.typing import Floats
 from deem_core.votes.describe import Facts, describe
 
@@ -52,21 +51,6 @@ class Labels:
     changes: NDArray[np.int64]
     edges: Floats
     confidence: NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Swept:
-    """A sweep of learning rates beside a training.
-
-    Attributes
-    ----------
-    sweep : Sweep
-    run : str, optional
-        Id of the sweep's own run; None for the sweep that the training itself made.
-    """
-
-    sweep: Sweep
-    run: str | None
 
 
 @dataclass(frozen=True)
@@ -131,7 +115,9 @@ def gather(workspace: Workspace, run: Run, reading: Reading | None = None) -> Ma
     records, _ = run.records()
     comparison, compare_run = _comparison(workspace, run)
     training = summary.training
-    raised_alarms = [*alarms(records, training.setting_values, training.restarts), *summary.alarms]
+    swept = sweep_beside(workspace, run, summary)
+    settings = {**training.setting_values, "method": training.method}
+    own_alarms = alarms(records, settings, training.restarts, None if swept is None else swept.sweep)
     return Material(
         run=run,
         summary=summary,
@@ -140,8 +126,8 @@ def gather(workspace: Workspace, run: Run, reading: Reading | None = None) -> Ma
         findings=checkup(reading.votes.without_truth()),
         records=tuple(_thinned(records)),
         labels=_labels(run, reading.votes.n_classes),
-        alarms=tuple(raised_alarms),
-        swept=_swept(workspace, run, training.sweep),
+        alarms=(*own_alarms, *summary.alarms),
+        swept=swept,
         inspection=_inspection(workspace, run),
         comparison=comparison,
         compare_run=compare_run,
@@ -213,17 +199,6 @@ def _done(workspace: Workspace, run: Run, kind: str) -> list[tuple[Run, dict[str
     """Return finished runs on the dataset with summaries, newest first."""
     others = workspace.runs(dataset=run.dataset_id, kind=kind)
     return [(other, summary) for other in others if (summary := other.summary()) is not None]
-
-
-def _swept(workspace: Workspace, run: Run, own_sweep: dict[str, Any] | None) -> Swept | None:
-    """Return the run's own sweep, else the dataset's latest."""
-    own = [(None, own_sweep)] if own_sweep else []
-    for sweep_run, content in [*own, *((other.id, content) for other, content in _done(workspace, run, "sweep"))]:
-        try:
-            return Swept(Sweep.from_dict(content), sweep_run)
-        except InputError:  # of an earlier version
-            continue
-    return None
 
 
 def _inspection(workspace: Workspace, run: Run) -> Inspection | None:

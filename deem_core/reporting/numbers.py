@@ -17,8 +17,9 @@ from deem_core.model.config import AUTO
 from deem_core.model.records import by_restart
 from deem_core.reporting.command import compute_command, repeat_command
 from deem_core.reporting.limits import limits_of
-from deem_core.reporting.material import Material, Swept
+from deem_core.reporting.material import Material
 from deem_core.reporting.render import EVALUATION
+from deem_core.runs import Swept
 
 FORMAT = 1
 """Version of the layout of ``report.json``."""
@@ -159,7 +160,8 @@ def _source(material: Material, swept: Swept) -> str:
     used, chosen = material.settings.get("learning_rate"), swept.sweep.recommendation.learning_rate
     same = used is not None and chosen is not None and bool(np.isclose(used, chosen))
     fate = "the rate it recommends is the one that was used" if same else "the run has a learning rate of its own"
-    return f"This is the latest finished sweep of the same dataset (run {swept.run[:12]}); {fate}."
+    settings = "the settings of this training" if swept.holds else "settings other than those of this training"
+    return f"This is the latest finished sweep of the same dataset with {settings} (run {swept.run[:12]}); {fate}."
 
 
 def _training(material: Material) -> dict[str, Any]:

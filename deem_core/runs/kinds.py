@@ -47,8 +47,11 @@ COMPARISON_SETTINGS = ("methods", "seeds", "budget", "expert_classes", "device")
 MOST_CELLS = 50_000_000
 """Probabilities that a comparison keeps, rows × classes × methods: 400 MB. Of more it keeps labels and confidence."""
 
-PARTIAL_SECONDS = 1.0
-"""Time between two writings of what a sweep knows so far."""
+PARTIAL_SECONDS = 2.0
+"""Time between two writings of what a sweep knows so far.
+
+Pages draw everything from one writing. They look every second, but a figure that has not changed is not drawn again,
+and one that is drawn anew is empty for a moment."""
 
 _TRAINED = 0.95  # share of a training run that is training; the rest is fusing and writing
 _COMPUTED = 0.98  # share of a sweep or comparison that is not writing
@@ -111,7 +114,7 @@ def train(job: Job) -> None:
     answer = model.fuse(votes)
     job.control.check()
     model.save(job.folder / MODEL)
-    write_answer(job, answer.supported(restart_support(model, answer.votes.codes, answer.codes)), model.summary_)
+    write_answer(job, answer.supported(restart_support(model, answer.votes, answer.codes)), model.summary_)
 
 
 # ---------------------------------------------------------------------- fuse
@@ -198,7 +201,7 @@ def apply(job: Job) -> None:
         learners=model.learners_,
         classes=model.classes_.tolist(),
     )
-    answer = answer.supported(restart_support(model, answer.votes.codes, answer.codes))
+    answer = answer.supported(restart_support(model, answer.votes, answer.codes))
     job.control.check()
     write_answer(job, answer, training)
 

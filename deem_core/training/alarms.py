@@ -5,49 +5,114 @@ Those about its labels are in `deem_core.answers.alarms`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from deem_core.alarm import Alarm
+from deem_core.model.config import AUTO
 from deem_core.model.records import Record
 from deem_core.training.guidance import judge_restarts
 from deem_core.training.health import Restart
+from deem_core.training.sweep.result import Sweep
 
 LOW_ACCEPTANCE = 0.4
 """Mean acceptance below this in the last quarter of a training: most proposals are refused, chains stand still."""
 LOW_MOVED = 0.002
 """Share of votes that chains change below this: samples are copies of the data and teach nothing."""
-LARGE_RATE = 2.0
-"""Above this the default rate is the remedy, not half the rate."""
 MORE_RESTARTS = 10
+
+ON_PROBABILITIES = "deem_soft"
+"""The method whose curves are not judged, and that no sweep speaks for: what energies mean is known of labels alone.
+
+Hidden votes that are drawn anew in every update have energies of their own.
+"""
 
 
 def alarms(
     records: Sequence[Record],
     settings: Mapping[str, Any],
     restarts: Sequence[Restart] = (),
+    sweep: Sweep | None = None,
 ) -> list[Alarm]:
     """Return what is wrong with a training, the worst first.
+
+    What to do about the learning rate is left to sweeps; see `rate_advice`.
 
     Parameters
     ----------
     records : sequence of Record
         Of all restarts, as many as there are so far.
     settings : mapping
-        Setting → value, resolved, such as ``learning_rate`` and ``restarts``.
+        Setting → value, resolved, such as ``learning_rate`` and ``restarts``, and the ``method``.
     restarts : sequence of Restart
         Empty while training.
+    sweep : Sweep, optional
+        Of the same votes.
     """
+    rate = rate_advice(settings, sweep)
+    on_labels = settings.get("method") != ON_PROBABILITIES
     return [
-        *_collapse(restarts, settings),
-        *_instability(records, restarts, settings),
+        *_collapse(restarts, settings, rate),
+        *_instability(records if on_labels else (), restarts, settings, rate),
         *_sampler(records, settings),
     ]
 
 
-def _collapse(restarts: Sequence[Restart], settings: Mapping[str, Any]) -> list[Alarm]:
+class RateAdvice(NamedTuple):
+    """What to do about the learning rate of a training.
+
+    Attributes
+    ----------
+    sentence : str
+    remedies : dict
+        See `Alarm.remedies`.
+    """
+
+    sentence: str
+    remedies: dict[str, dict[str, Any]]
+
+
+def rate_advice(settings: Mapping[str, Any], sweep: Sweep | None = None) -> RateAdvice:
+    """Return what a sweep says about the rate, else to make one.
+
+    The one place where a training is told another rate, so that it is never told two.
+
+    Parameters
+    ----------
+    settings : mapping
+        Of the training, as in `alarms`.
+    sweep : Sweep, optional
+        It counts if it is finished, compared rates, and holds for these settings.
+    """
+    if settings.get("method") == ON_PROBABILITIES:
+        return RateAdvice("Sweeps are of votes and say nothing about training on probabilities.", {})
+    if settings.get("start") == "groups":
+        return RateAdvice("The rate from the grouped model is small already, and no sweep chooses it.", {})
+    if sweep is None or not sweep.complete or sweep.by_depth or not sweep.holds_for(settings):
+        sentence = "A sweep shows which learning rates are steady on these votes."
+        return RateAdvice(sentence, _with_rate("Train with the rate of a sweep", AUTO))
+    chosen, used = sweep.recommendation, settings.get("learning_rate")
+    if chosen.learning_rate is None:
+        return RateAdvice(f"A sweep of these votes found no safe learning rate. {chosen.to_try}", {})
+    best = f"{chosen.learning_rate:g}"
+    if isinstance(used, (int, float)) and math.isclose(used, chosen.learning_rate, rel_tol=1e-4):
+        return RateAdvice(f"A sweep of these votes recommends no other learning rate than {best}.", {})
+    sentence = (
+        f"A sweep of these votes recommends the learning rate {best}."
+        if chosen.kind == "recommended"
+        else f"In a sweep of these votes no learning rate settled; {best} came nearest to it."
+    )
+    return RateAdvice(sentence, _with_rate(f"Train with the rate {best}", chosen.learning_rate))
+
+
+def _with_rate(words: str, rate: float | str) -> dict[str, dict[str, Any]]:
+    return {words: {"learning_rate": rate, "updates": None, "epochs": None}}  # the length follows from the rate
+
+
+def _collapse(restarts: Sequence[Restart], settings: Mapping[str, Any], rate: RateAdvice) -> list[Alarm]:
     dropped = [restart for restart in restarts if not restart.kept]
     if not dropped:
         return []
@@ -57,13 +122,15 @@ def _collapse(restarts: Sequence[Restart], settings: Mapping[str, Any]) -> list[
             "collapse",
             f"{len(dropped)} of {len(restarts)} restarts collapsed",
             f"They take no part in the answer. {reasons}",
-            "A smaller learning rate is steadier; more restarts leave more survivors.",
-            _slower(settings) | _more(settings),
+            f"{rate.sentence} More restarts leave more survivors.",
+            rate.remedies | _more(settings),
         )
     ]
 
 
-def _instability(records: Sequence[Record], restarts: Sequence[Restart], settings: Mapping[str, Any]) -> list[Alarm]:
+def _instability(
+    records: Sequence[Record], restarts: Sequence[Restart], settings: Mapping[str, Any], rate: RateAdvice
+) -> list[Alarm]:
     apart = [number for number, restart in enumerate(restarts, start=1) if restart.kept and restart.reason]
     judged = judge_restarts(records)
     survivors = {number for number, restart in enumerate(restarts) if restart.kept}
@@ -80,9 +147,8 @@ def _instability(records: Sequence[Record], restarts: Sequence[Restart], setting
             "instability",
             "Restarts are not of one mind",
             " ".join(parts),
-            "Where trainings that differ only by their seed disagree, trust the labels less. A smaller learning rate "
-            "is steadier.",
-            _slower(settings) | _more(settings),
+            f"Where trainings that differ only by their seed disagree, trust the labels less. {rate.sentence}",
+            rate.remedies | _more(settings),
         )
     ]
 
@@ -118,16 +184,6 @@ def _sampler(records: Sequence[Record], settings: Mapping[str, Any]) -> list[Ala
             )
         ]
     return []
-
-
-def _slower(settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    rate = settings.get("learning_rate")
-    if not isinstance(rate, (int, float)):
-        return {}
-    if rate > LARGE_RATE:  # halving would not do
-        return {"Train with the default rate": {"learning_rate": None, "updates": None, "epochs": None}}
-    half = float(f"{rate / 2:.2g}")
-    return {f"Train with the rate {half:g}": {"learning_rate": half, "updates": None, "epochs": None}}
 
 
 def _more(settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

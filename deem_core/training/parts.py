@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from deem_core.model.draws import drawn_posterior, uniforms
 from deem_core.model.energy import (
     Model,
     label_logits,
@@ -68,15 +69,24 @@ class Part:
         """None: restarts have no groups."""
         return
 
-    def posteriors(self, codes: Integers) -> Floats:
+    def posteriors(self, codes: Integers, draws: int = 0, seed: int = 0) -> Floats:
         """Return p(label | votes) (n, K), averaged over the kept restarts.
 
-        For (n, d) codes of the file's learners.
+        Parameters
+        ----------
+        codes : (n, d) int
+            Of the file's learners.
+        draws : int
+            Passes with drawn layer outputs to average (`deem_core.model.draws`); 0 for one pass with their
+            probabilities. Without layers there is nothing to draw.
+        seed : int
+            Of the draws.
         """
+        numbers = uniforms(self.model, draws, seed) if draws and self.n_layers else None
         distinct = distinct_rows(self.reduction.apply(codes))  # near-copies merged, more rows are equal
         answer = np.empty((len(distinct.codes), self.model.n_classes))
         for rows in row_chunks(len(answer), self.model):
-            each = ask(self.model, distinct.codes[rows], self.exact)
+            each = ask(self.model, distinct.codes[rows], self.exact, numbers)
             answer[rows] = np.mean([apply_map(each[r], self.maps[r]) for r in range(len(each))], axis=0)
         return distinct.spread(answer)
 
@@ -126,11 +136,14 @@ class Part:
         )
 
 
-def ask(model: Model, codes: Integers, exact: bool) -> Floats:
-    """Return p(h | x) (R, n, K) of a few rows."""
+def ask(model: Model, codes: Integers, exact: bool, numbers: torch.Tensor | None = None) -> Floats:
+    """Return p(h | x) (R, n, K) of a few rows, by drawn layers if there are numbers."""
     states = _states(model, codes)
     with torch.no_grad():
-        answer = marginal_posterior(model, states) if exact else posterior(model, states)
+        if numbers is not None:
+            answer = drawn_posterior(model, states, numbers)
+        else:
+            answer = marginal_posterior(model, states) if exact else posterior(model, states)
     return answer.cpu().to(torch.float64).numpy()
 
 

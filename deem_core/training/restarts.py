@@ -8,7 +8,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -127,9 +127,81 @@ class Fit:
         return self.part is not None and survivors_suffice(len(self.part.maps), self.asked)
 
 
+class Task(Protocol):
+    """What restarts are trained on, and how they are judged."""
+
+    def settings(self, config: TrainConfig) -> Settings:
+        """Return the configuration without gaps, and why it is so."""
+
+    @property
+    def shape(self) -> Shape:
+        """Size of the table to train on."""
+
+    def trainer(
+        self, config: TrainConfig, seeds: Sequence[int], *, device: torch.device, crew: Executor | None
+    ) -> Trainer:
+        """Return restarts, ready to be trained."""
+
+    def judge(self, model: Model, failures: Sequence[str | None]) -> tuple[list[RestartHealth], NDArray[np.intp]]:
+        """Return the verdict on each restart and its class map (R, K)."""
+
+    def part(self, model: Model, maps: NDArray[np.intp]) -> Part:
+        """Return the restarts that were kept, ready to be asked."""
+
+
+class LabelTask:
+    """Training on labels, near-copies among the learners reduced.
+
+    Parameters
+    ----------
+    votes : Votes
+    reduction : Reduction
+        From their learners to those of the model.
+    start : Start
+        Of the reduced votes.
+    """
+
+    def __init__(self, votes: Votes, reduction: Reduction, start: Start = MAJORITY) -> None:
+        reduced = reduction.reduce(votes.without_truth())
+        self.votes, self.reduction, self.start = reduced.select_rows(reduced.votes_per_row > 0), reduction, start
+
+    def settings(self, config: TrainConfig) -> Settings:
+        """Return the configuration without gaps, and why it is so."""
+        return self.start.settings(config, self.votes)
+
+    @property
+    def shape(self) -> Shape:
+        """Size of the reduced table, rows without votes left out."""
+        return Shape.of(self.votes)
+
+    def trainer(
+        self, config: TrainConfig, seeds: Sequence[int], *, device: torch.device, crew: Executor | None
+    ) -> Trainer:
+        """Return restarts, ready to be trained."""
+        votes, tree = self.votes, self.start.tree
+        return Trainer(votes.codes, votes.n_classes, config, seeds, device=device, tree=tree, crew=crew)
+
+    def judge(self, model: Model, failures: Sequence[str | None]) -> tuple[list[RestartHealth], NDArray[np.intp]]:
+        """Return the verdict on each restart and its class map (R, K).
+
+        By the majority vote.
+        """
+        votes, rows = self.votes, spread_rows(self.votes.n_rows, JUDGED_ROWS)
+        majority = votes.majority_vote.codes[rows]
+        labels = np.empty((model.n_models, len(rows)), np.intp)
+        for chunk in row_chunks(len(rows), model):
+            labels[:, chunk] = ask(model, votes.codes[rows[chunk]], exact=False).argmax(-1)
+        maps = np.stack([class_map(own, majority, votes.n_classes) for own in labels])
+        mapped = np.stack([maps[r][own] for r, own in enumerate(labels)])
+        return judge(mapped, majority, votes.n_classes, failures, votes.classes), maps
+
+    def part(self, model: Model, maps: NDArray[np.intp]) -> Part:
+        """Return the restarts that were kept, ready to be asked."""
+        return Part(self.reduction, model, maps)
+
+
 def fit_restarts(
-    votes: Votes,
-    reduction: Reduction,
+    task: Task,
     config: TrainConfig,
     seeds: Sequence[int],
     *,
@@ -138,33 +210,28 @@ def fit_restarts(
     pool: Executor,
     control: Control | None = None,
     name: str = "training",
-    start: Start = MAJORITY,
 ) -> Fit:
-    """Train ``asked`` restarts on the reduced votes and keep the living ones.
+    """Train ``asked`` restarts of a task and keep the living ones.
 
     If too few survive, as many again are trained while there are seeds: collapse is mostly bad luck of a start.
     Checkpoints are kept under keys that begin with ``name``. ``report`` is called, from several threads, with a record,
-    the share of its restart that is done, and whether it comes from a checkpoint. ``start`` is of the reduced votes.
+    the share of its restart that is done, and whether it comes from a checkpoint.
 
     Raises
     ------
     Stopped
         If ``control`` says so.
     """
-    reduced = reduction.reduce(votes.without_truth())
-    reduced = reduced.select_rows(reduced.votes_per_row > 0)
     device = pick_device(config.device)
     control = control or Control()
-    settings = with_backend(start.settings(config, reduced), Shape.of(reduced), device.type)
+    settings = with_backend(task.settings(config), task.shape, device.type)
     settings, size = _resumable(f"{name}-stacks", prepare(settings, control), asked, device, control)
     settings = prepare(settings, control)  # the backend of the checkpoints may be another, and missing here
     threads = crew(-(-asked // size))
 
     def train(first: int) -> _Trained:
         own = seeds[first : min(first + size, (first // asked + 1) * asked)]
-        trainer = Trainer(
-            reduced.codes, reduced.n_classes, settings.config, own, device=device, tree=start.tree, crew=threads
-        )
+        trainer = task.trainer(settings.config, own, device=device, crew=threads)
         return _Stack(trainer, first, f"{name}-{first}", control).train(report)
 
     failures: list[str | None] = []
@@ -180,7 +247,7 @@ def fit_restarts(
     for begin in range(0, len(seeds), asked):
         rounds.append(_together(models(begin), asked))
         model = stack(rounds) if len(rounds) > 1 else rounds[0]
-        health, maps = _judge(reduced, model, failures)
+        health, maps = task.judge(model, failures)
         alive = [r for r, verdict in enumerate(health) if verdict.kept]
         if survivors_suffice(len(alive), asked) or hopeless(len(alive), len(health)):
             break
@@ -188,7 +255,7 @@ def fit_restarts(
     if alive:
         whole = len(alive) == model.n_models
         survivors = model if whole else model.with_parameters([tensor[alive] for tensor in model.parameters()])
-        part = Part(reduction, survivors.to("cpu"), maps[alive])  # a GPU is free for others after training
+        part = task.part(survivors.to("cpu"), maps[alive])  # a GPU is free for others after training
     return Fit(part, settings, list(seeds[: len(health)]), health, history, asked)
 
 
@@ -289,18 +356,6 @@ class _Stack:
             self.trainer.restore(saved.tensors)
             self.trainer.failures = list(saved.notes["failures"])
             self.records = [[Record.from_dict(item) for item in own] for own in saved.notes["records"]]
-
-
-def _judge(votes: Votes, model: Model, failures: Sequence[str | None]) -> tuple[list[RestartHealth], NDArray[np.intp]]:
-    """Return the verdict on each restart and its class map (R, K)."""
-    rows = spread_rows(votes.n_rows, JUDGED_ROWS)
-    majority = votes.majority_vote.codes[rows]
-    labels = np.empty((model.n_models, len(rows)), np.intp)
-    for chunk in row_chunks(len(rows), model):
-        labels[:, chunk] = ask(model, votes.codes[rows[chunk]], exact=False).argmax(-1)
-    maps = np.stack([class_map(own, majority, votes.n_classes) for own in labels])
-    mapped = np.stack([maps[r][own] for r, own in enumerate(labels)])
-    return judge(mapped, majority, votes.n_classes, failures, votes.classes), maps
 
 
 @contextmanager

@@ -100,11 +100,14 @@ class Plan:
         Of the learners of ``near_copies.base``.
     training_start : "majority" or "groups"
         Where a training with the same settings starts; a sweep may start elsewhere.
+    tree : GroupedModel, optional
+        The latent tree that training would start from, where a sweep does not: it judges labels there.
     """
 
     near_copies: GuardPlan
     start: Start
     training_start: Kind = "majority"
+    tree: GroupedModel | None = None
 
 
 def plan_training(votes: Votes, config: TrainConfig, seed: int, control: Control = NO_CONTROL) -> Plan:
@@ -137,14 +140,15 @@ def plan_training(votes: Votes, config: TrainConfig, seed: int, control: Control
 def plan_sweep(votes: Votes, config: TrainConfig, seed: int, control: Control = NO_CONTROL) -> Plan:
     """Plan a training from the majority vote, to compare rates.
 
-    Where training would start from groups, the reason says so.
+    Where training would start from groups, the reason says so, and their tree is kept if it explains the votes.
     """
     plan = plan_training(votes, config, seed, control)
     if plan.start.kind == "majority":
         return plan
     reason = f"training would start from the grouped model, but {NOTHING_TO_SWEEP}"
     from_votes = plan_training(votes, replace(config, start="majority"), seed)
-    return Plan(from_votes.near_copies, Start("majority", reason), training_start="groups")
+    tree = plan.start.tree if config.near_copies != "collapse" and not plan.start.warning else None
+    return Plan(from_votes.near_copies, Start("majority", reason), training_start="groups", tree=tree)
 
 
 def _kept_start(votes: Votes, config: TrainConfig, seed: int, control: Control) -> Start:

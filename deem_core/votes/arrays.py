@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csr_array
 
-from deem_core.typing import Codes, Floats, Integers, Posterior
+from deem_core.typing import Codes, Floats, Integers, Mask, Posterior, Rows
 
 NO_VOTE = -1
 """Class code of a vote that was not cast."""
@@ -58,6 +58,21 @@ def one_hot(codes: Integers, n_classes: int, dtype: DTypeLike = np.float32) -> N
     encoded = np.zeros((*codes.shape, n_classes), dtype)
     np.put_along_axis(encoded, np.maximum(codes, 0)[..., None].astype(np.intp), (codes >= 0)[..., None], axis=-1)
     return encoded
+
+
+def as_probabilities(rows: Rows, n_classes: int) -> NDArray[Any]:
+    """Return probabilities (n, d, K) as they are, and codes (n, d) as one-hot votes."""
+    return rows if rows.ndim == 3 else one_hot(rows.astype(np.int32, copy=False), n_classes)
+
+
+def votes_cast(rows: Rows) -> Mask:
+    """Return which votes were cast, (n, d), of codes (n, d) or probabilities (n, d, K)."""
+    return np.asarray(rows != NO_VOTE if rows.ndim == 2 else rows.any(axis=2))
+
+
+def withhold(rows: Rows, absent: Mask) -> Rows:
+    """Return codes (n, d) or probabilities (n, d, K) without the votes that are ``absent`` (n, d)."""
+    return np.where(absent, NO_VOTE, rows) if rows.ndim == 2 else np.where(absent[..., None], 0, rows)
 
 
 def sparse_one_hot(codes: Integers, n_classes: int) -> csr_array:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from deem_core.errors import InputError
 from deem_core.typing import Codes
 from deem_core.votes import NO_VOTE, Votes
+from deem_core.votes.checks import hard_codes
 from deem_core.votes.coding import UnknownLabelError, as_label_array, code_truth, key_of
 
 MIN_LEARNERS = 3
@@ -26,8 +27,8 @@ class Recoded:
     Attributes
     ----------
     votes : Votes
-        Over the model's learners and classes, with the ids and the truth of the new rows; without probabilities, as
-        models read labels.
+        Over the model's learners and classes, with the ids and the truth of the new rows; with probabilities only if
+        the model reads them, and the rows have some.
     unknown : dict
         Labels the model does not know → number of votes; they count as not cast.
     absent : tuple of str
@@ -104,10 +105,11 @@ def votes_to_learn_from(X: Any, allow_few: bool = False) -> Votes:
     return votes
 
 
-def recode(X: Any, learners: Sequence[str], classes: NDArray[Any]) -> Recoded:
+def recode(X: Any, learners: Sequence[str], classes: NDArray[Any], *, soft: bool = False) -> Recoded:
     """Return new rows over a model's learners and classes.
 
-    Votes and frames are matched by learner name, arrays by position.
+    Votes and frames are matched by learner name, arrays by position. Probabilities of classes that the model does not
+    know are left out and the others scaled to 1; a vote for such a class counts as not cast.
 
     Parameters
     ----------
@@ -115,6 +117,8 @@ def recode(X: Any, learners: Sequence[str], classes: NDArray[Any]) -> Recoded:
         With n rows.
     learners : sequence of d str
     classes : (K,) array
+    soft : bool
+        Whether the model reads probabilities.
 
     Raises
     ------
@@ -123,7 +127,8 @@ def recode(X: Any, learners: Sequence[str], classes: NDArray[Any]) -> Recoded:
     """
     votes, learners, classes = _as_votes_over(X, classes), tuple(learners), as_label_array(classes)
     if votes.learners == learners and _same_labels(votes.classes, classes):
-        return Recoded(votes if votes.soft is None else replace(votes, soft=None), {}, (), (), same_terms=True)
+        kept = votes if soft or votes.soft is None else replace(votes, soft=None)
+        return Recoded(kept, {}, (), (), same_terms=True)
     code_of = {key_of(label): code for code, label in enumerate(classes.tolist())}
     lookup = np.array([*(code_of.get(key_of(label), NO_VOTE) for label in votes.classes.tolist()), NO_VOTE], np.int32)
     codes = lookup[votes.codes]
@@ -142,7 +147,13 @@ def recode(X: Any, learners: Sequence[str], classes: NDArray[Any]) -> Recoded:
     elif votes.n_learners != len(learners):
         raise InputError(f"The model knows {len(learners)} learners; these votes have {votes.n_learners}.")
     truth, truth_only = _recoded_truth(votes, classes)
-    return Recoded(Votes(codes, classes, learners, votes.ids, truth, truth_only=truth_only), unknown, absent, extra)
+    shares = None
+    if soft and votes.soft is not None:
+        shares = np.zeros((*codes.shape, len(classes)), np.float32)
+        _recode_soft(votes.soft, lookup[:-1], _places(X, votes, learners), codes, shares)
+        codes = hard_codes(shares)  # among equals the first class, which may be another one now
+    made = Votes(codes, classes, learners, votes.ids, truth, shares, truth_only)
+    return Recoded(made, unknown, absent, extra)
 
 
 def _as_votes_over(X: Any, classes: NDArray[Any]) -> Votes:
@@ -182,6 +193,39 @@ def _in_order(codes: Codes, names: Sequence[str], learners: Sequence[str]) -> Co
         if name in position:
             ordered[:, j] = codes[:, position[name]]
     return ordered
+
+
+def _places(X: Any, votes: Votes, learners: Sequence[str]) -> list[int]:
+    """Return where each learner stands in the votes, -1 for nowhere."""
+    if not isinstance(X, (Votes, pd.DataFrame)):
+        return list(range(len(learners)))
+    position = {name: j for j, name in enumerate(votes.learners)}
+    return [position.get(name, -1) for name in learners]
+
+
+def _recode_soft(
+    soft: NDArray[np.float32], new_code: Codes, places: Sequence[int], codes: Codes, made: NDArray[np.float32]
+) -> None:
+    """Write probabilities over other learners and classes into zeros (n, d', K').
+
+    Parameters
+    ----------
+    soft : (n, d, K)
+    new_code : (K,) int
+        Each class's code among the new ones, -1 for none.
+    places : sequence of d' int
+        Each new learner's place among the old ones, -1 for none.
+    codes : (n, d') int
+        The votes over the new classes; where there is none, zeros stay.
+    made : (n, d', K')
+    """
+    known = np.flatnonzero(new_code != NO_VOTE)
+    for j, place in enumerate(places):
+        if place >= 0:
+            made[:, j, new_code[known]] = soft[:, place, known]
+    made[codes == NO_VOTE] = 0
+    total = made.sum(axis=2, keepdims=True)
+    np.divide(made, total, out=made, where=total > 0)
 
 
 def _recoded_truth(votes: Votes, classes: NDArray[Any]) -> tuple[Codes | None, NDArray[Any]]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
+from deem_core.comparison import ADVICE
 from deem_core.runs import FusionSummary, Run, State
 from studio import errors, jobs, state, text, widgets
 from studio.data.datasets import Opened
@@ -16,7 +18,10 @@ from studio.train import trainings
 TITLE = "Answer by auto"
 """What people call a run of the one-click answer."""
 
-SHORT = {"gds": "Dawid-Skene", "mv": "Majority", "safe": "Safe vote", "rules": "Rules"}
+CONFIDENCE = {"mv": "share of the votes", "cal_pool": "mean of the learners"}
+"""What the confidence of a method is, if it is not a model's."""
+
+SHORT = {"gds": "Dawid-Skene", "mv": "Majority", "safe": "Safe vote", "rules": "Rules", "cal_pool": "Pool"}
 """Methods by names that fit on a card."""
 
 
@@ -39,6 +44,37 @@ def _invite(opened: Opened) -> None:
     )
     with button.container(horizontal=True, horizontal_alignment="right"):
         _button(opened, "Fuse the votes", "primary")
+    if opened.reading.votes.soft is not None:
+        _probabilities(opened)
+
+
+def _probabilities(opened: Opened) -> None:
+    """Say who reads the probabilities, and offer both that do."""
+    with st.container(horizontal=True, vertical_alignment="center", key="probabilities"):
+        st.caption(
+            ":material/percent: This file has probabilities. One click uses them where no model explains the votes; "
+            f"DEEM and most other methods use only the most probable class of each vote. {text.plain(ADVICE)}",
+            width="stretch",
+        )
+        pool, model = {"method": "cal_pool", "random_state": 0}, {"method": "deem_soft", "random_state": 0}
+        st.button(
+            "Pool the probabilities",
+            key="fuse_pool",
+            on_click=jobs.start,
+            args=("fuse", opened.dataset.id, pool, trainings.title_of(pool)),
+        )
+        st.button(
+            "Train soft DEEM",
+            key="train_soft",
+            on_click=_train,
+            args=(opened.dataset.id, model),
+        )
+
+
+def _train(dataset_id: str, config: dict[str, Any]) -> None:
+    """Start a training and turn to it, as a button's ``on_click``."""
+    jobs.start("train", dataset_id, config, trainings.title_of(config))
+    state.go_to("train")
 
 
 def _button(opened: Opened, label: str, type: str) -> None:
@@ -82,13 +118,16 @@ def _run(opened: Opened, states: Sequence[tuple[Run, State]]) -> None:
 def _beside(opened: Opened, run: Run) -> None:
     """Offer DEEM beside the answer, or say where it differs."""
     training = next(iter(jobs.of_dataset(opened.dataset.id, "train")), None)
-    config = {"method": "deem", "random_state": 0}
+    soft = opened.reading.votes.soft is not None
+    config = {"method": "deem_soft" if soft else "deem", "random_state": 0}
+    name = "Soft DEEM" if soft else "DEEM"
     with st.container(horizontal=True, vertical_alignment="center", key="deem_beside"):
         if training is None:
-            st.caption("DEEM, the paper's model, can be trained beside this answer. It does not replace it.")
+            whose = "the paper's model on probabilities" if soft else "the paper's model"
+            st.caption(f"{name}, {whose}, can be trained beside this answer. It does not replace it.")
             st.space("stretch")
             st.button(
-                "Train DEEM beside it",
+                f"Train {name[0].lower() + name[1:] if soft else name} beside it",
                 key="train_beside",
                 icon=":material/model_training:",
                 on_click=jobs.start_beside,
@@ -137,13 +176,13 @@ def _how(summary: FusionSummary) -> str:
 def _numbers(opened: Opened, summary: FusionSummary) -> list[Number]:
     n = opened.reading.votes.n_rows
     answer, training, evaluation = summary.answer, summary.training, summary.evaluation
-    changed = answer.changed
+    changed, answered_by = answer.changed, training.answered_by or training.method
     cards = [
         Number(
             "Answered by",
-            SHORT.get(training.answered_by or "", training.answered_by or training.method),
+            SHORT.get(answered_by, trainings.method_title(answered_by)),
             _how(summary),
-            "The method that auto chose, by the votes alone.",
+            "The method that auto chose, by the votes alone." if training.answered_by else "The method you chose.",
         ),
         Number(
             "Labels changed",
@@ -154,7 +193,7 @@ def _numbers(opened: Opened, summary: FusionSummary) -> list[Number]:
         Number(
             "Mean confidence",
             "–" if answer.mean_confidence is None else text.percent(answer.mean_confidence),
-            "share of the votes" if training.answered_by == "mv" else "usually optimistic",
+            CONFIDENCE.get(answered_by, "usually optimistic"),
             "Mean probability of the fused labels. Of a majority vote it is its share of the votes; models are usually "
             "too sure of themselves.",
         ),

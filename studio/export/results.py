@@ -101,7 +101,8 @@ def _labelled(run: Run, method: str, _path: Path, _opened: Opened) -> Labelled:
         votes = _opened.reading.votes
         return Labelled(run, _opened, _opened.reading, StoredAnswer(_path, votes.n_classes).answer(votes), method)
     votes = _in_terms_of(run, _opened.reading.votes)
-    answer = StoredAnswer(_path, votes.n_classes).answer(votes, otherwise=lambda: _ask_again(run, votes))
+    whole = _opened.reading.votes
+    answer = StoredAnswer(_path, votes.n_classes).answer(votes, otherwise=lambda: _ask_again(run, whole))
     return Labelled(run, _opened, _opened.reading, answer)
 
 
@@ -123,7 +124,7 @@ def _ask_again(run: Run, votes: Votes) -> Floats:
 
     own = run.result("model.safetensors")
     path = workspace().input(run.config["model"]) if own is None else own
-    return load(path).fuse_codes(votes.codes)
+    return load(path).predict_proba(votes)
 
 
 # ---------------------------------------------------------------------- files

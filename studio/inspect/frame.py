@@ -124,13 +124,21 @@ def is_majority(training: Run) -> bool:
 def training_notes(training: Run) -> None:
     """Say that a training failed, or how it treated near-copies."""
     if is_majority(training):
+        instead = "mean of the probabilities" if training.config.get("method") == "deem_soft" else "majority vote"
         st.warning(
-            "This training did not succeed, so its answer is the **majority vote**. What you see here is how the votes "
+            f"This training did not succeed, so its answer is the **{instead}**. What you see here is how the votes "
             "decide among themselves, each counting as one nat; nothing was learnt about anybody. Train again with "
             "another learning rate to see whom a model trusts.",
             icon=":material/warning:",
         )
         return
+    if training.config.get("method") == "deem_soft":
+        st.caption(
+            ":material/percent: Soft DEEM reads probabilities. Influence and reasons are of all that a learner "
+            "believes; confusion, dependence and correlation are of its most probable class, and layers are shown "
+            "that class as a certain vote. It has no near-copy guard, no groups and no parameters of the learners "
+            "themselves."
+        )
     summary = FusionSummary.of(training)
     for sentence in () if summary is None else (*summary.training.findings, *_misfit(summary)):
         st.caption(f":material/info: {text.plain(sentence)}")

@@ -13,7 +13,7 @@ import streamlit as st
 from deem_core import DeemError, InputError
 from deem_core.model import Shape, TrainConfig, resolve
 from deem_core.runs import Run
-from deem_core.training.guidance import FLOOR, TAIL, THRESHOLDS, Verdict, smooth
+from deem_core.training.guidance import RULE, TAIL, THRESHOLDS, WORTH, Verdict, smooth
 from deem_core.training.sweep import Sweep, check_rates, default_rates
 from deem_core.typing import Floats
 from studio import jobs, state
@@ -32,7 +32,17 @@ VERDICT_LOOKS = {
     "exploding difference": ("Exploding", "red"),
     "class died": ("A class died", "red"),
     "not finite": ("Not finite", "red"),
+    "open": ("Open", "gray"),
 }
+SO_FAR = {f"{words} so far": color for words, color in VERDICT_LOOKS.values()}
+ALL_LOOKS = dict(VERDICT_LOOKS.values()) | SO_FAR
+"""Words of a verdict in the table → colour."""
+
+NO_REFEREE = (
+    "The grouped model does not explain these votes, or was not asked (start: majority): it judges no labels here."
+)
+
+LEAST_SHARE = next(value for name, value, _ in THRESHOLDS if name == "smallest class share")
 
 
 # ---------------------------------------------------------------------- settings
@@ -104,13 +114,19 @@ def table(sweep: Sweep, verdicts: Sequence[Verdict]) -> pd.DataFrame:
         {
             "": ["★" if r == chosen else "" for r in range(len(verdicts))],
             "rate": [keys(sweep)[r] for r in range(len(verdicts))],
-            "verdict": [[VERDICT_LOOKS[verdict.kind][0]] for verdict in verdicts],
+            "verdict": [[look(verdict)] for verdict in verdicts],
             "reason": [verdict.reason for verdict in verdicts],
             "difference": [[value for value in row if math.isfinite(value)] for row in sweep.difference.tolist()],
             "final difference": [final(row, sweep.smoothing) for row in sweep.difference],
             "smallest class": [verdict.numbers.share_ratio for verdict in verdicts],
         }
     )
+
+
+def look(verdict: Verdict) -> str:
+    """Return the words of a verdict in the table."""
+    words = VERDICT_LOOKS[verdict.kind][0]
+    return f"{words} so far" if verdict.words != verdict.kind else words
 
 
 def final(difference: Floats, smoothing: float) -> float:
@@ -238,12 +254,8 @@ def reopen(run_id: str) -> None:
 
 
 def rule() -> str:
-    """Return how the recommended rate is chosen."""
-    return (
-        f"the smallest usable rate from {FLOOR:g} times the default one on (with less, a training of the usual length "
-        "does not get far enough); the largest usable one if all are smaller. Usable: the difference dips, comes back "
-        "and stays, no energy rises and no class is lost; rates above the first that fails are not trusted."
-    )
+    """Return how the recommended rate is chosen, and what that is worth."""
+    return f"{RULE} {WORTH}"
 
 
 def thresholds() -> pd.DataFrame:

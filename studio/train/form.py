@@ -22,6 +22,11 @@ VERSION = "deem_train_settings"
 
 FROM_DATA, CHOSEN, BY_SWEEP = "From the data", "Chosen", "By a sweep"
 STARTS = {AUTO: "By the votes", "majority": "Majority vote", "groups": "Grouped model"}
+METHOD = "method"
+BESIDE = 4
+"""Methods up to which the learning rate fits beside them."""
+LAYERED = ("deem", "deem_soft")
+"""Methods with layers."""
 _WHY = {item.name: item.metadata["why"] for item in fields(TrainConfig)}
 
 
@@ -32,25 +37,28 @@ def reset() -> None:
 
 def show(opened: Opened) -> dict[str, Any]:
     """Show the settings and return the config of a train run."""
-    usual = resolve(TrainConfig(), Shape.of(opened.reading.votes))
-    first, second = st.columns([2, 3])
+    votes = opened.reading.votes
+    methods = [name for name in TRAINED if votes.soft is not None or not METHODS[name].soft]
+    first, second = st.columns([2, 3]) if len(methods) <= BESIDE else (st.container(), st.container())
     with first:
         method = st.segmented_control(
             "Method",
-            TRAINED,
+            methods,
             default="deem",
             required=True,
             format_func=method_title,
-            **_keep("method"),
+            **_keep(METHOD),
             help="DEEM has layers that disentangle learners. The iRBM has none and is the Dawid-Skene model in another "
             "guise; exact fits it by maximum likelihood, without a sampler. Grouped Dawid-Skene looks for "
-            "learners that err together, and is fitted exactly too.",
+            "learners that err together, and is fitted exactly too. Soft DEEM reads probabilities, where a file has "
+            "them; all others read the most probable class of each vote.",
         )
+    usual = resolve(TrainConfig(), Shape.of(votes), soft=METHODS[method].soft)
     config: dict[str, Any] = {"method": method}
     tunable = METHODS[method].tunable
     if tunable:
         with second:
-            config |= _rate(usual)
+            config |= _rate(method, usual)
         config |= _main(method, usual, opened)
     config["random_state"] = st.session_state.get(_key("seed"), 0) if tunable else 0
     if tunable:
@@ -59,24 +67,28 @@ def show(opened: Opened) -> dict[str, Any]:
     return {name: value for name, value in config.items() if value is not None}
 
 
-def _rate(usual: Settings) -> dict[str, Any]:
+def choose_method(method: str) -> None:
+    """Choose a method; for the ``on_click`` of a button."""
+    state.set_value(_key(METHOD), method)
+
+
+def _rate(method: str, usual: Settings) -> dict[str, Any]:
     chosen = sweeps.chosen_rate()
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     kind = left.segmented_control(
         "Learning rate",
-        [FROM_DATA, CHOSEN, BY_SWEEP],
+        [FROM_DATA, CHOSEN, *([] if METHODS[method].soft else [BY_SWEEP])],
         default=CHOSEN if chosen is not None else FROM_DATA,
         required=True,
-        **_keep(f"rate_kind_{chosen}"),
+        **_keep(f"rate_kind_{chosen}_{METHODS[method].soft}"),
         help="By a sweep: several rates are tried first and the recommended one is used. It takes about as long as "
         "the training itself.",
     )
     if kind == BY_SWEEP:
         return {"learning_rate": AUTO}
     if kind == FROM_DATA:
-        right.caption(
-            f"{usual.config.learning_rate:g}: {usual.reasons['learning_rate']}; {GROUPS_RATE:g} from the grouped model"
-        )
+        elsewhere = "" if METHODS[method].soft else f"; {GROUPS_RATE:g} from the grouped model"
+        right.caption(f"{usual.config.learning_rate:g}: {usual.reasons['learning_rate']}{elsewhere}")
         return {}
     rate = right.number_input(
         "Rate",
@@ -95,7 +107,7 @@ def _main(method: str, usual: Settings, opened: Opened) -> dict[str, Any]:
     epochs = (config_from_data.updates or 0) * (config_from_data.batch_size or 1) / n_rows
     grid = st.grid(6, min_column_width=140)
     config: dict[str, Any] = {}
-    if method == "deem":
+    if method in LAYERED:
         config["n_layers"] = _number(grid, "n_layers", "Layers", (0, 10), f"{config_from_data.n_layers}")
     config["restarts"] = grid.number_input("Restarts", 1, 100, 5, **_keep("restarts"), help=_help("restarts"))
     config["epochs"] = grid.number_input(
@@ -126,12 +138,22 @@ def _advanced(method: str, usual: Settings) -> dict[str, Any]:
         "momentum": grid.number_input("Momentum", 0.0, 0.99, 0.0, **_keep("momentum"), help=_help("momentum")),
         "l1": _penalty(grid, "l1"),
         "l2": _penalty(grid, "l2"),
-        "start": _start(grid),
         "init_scale": _float(grid, "init_scale", "Initial scale", f"{config_from_data.init_scale:.3g}"),
-        "near_copies": _choice(grid, "near_copies", "Near-copies"),
     }
-    if method == "deem":
+    if not METHODS[method].soft:
+        config |= {"start": _start(grid), "near_copies": _choice(grid, "near_copies", "Near-copies")}
+    if method in LAYERED:
         config["activation"] = _choice(grid, "activation", "Activation")
+    if method == "deem":
+        config["draws"] = grid.number_input(
+            "Draws of layers",
+            0,
+            10_000,
+            0,
+            **_keep("draws"),
+            help="The answer as the mean over so many passes with drawn layer outputs (the paper's E(Y|X) "
+            f"by sampling); 0 for one pass with their probabilities. {_help('draws')}",
+        )
     config["early_stop"] = grid.toggle("Stop when settled", **_keep("early_stop"), help=_help("early_stop"))
     config["allow_few_learners"] = grid.toggle(
         "Allow fewer than three learners",

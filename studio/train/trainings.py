@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from deem_core import Alarm, comparison
 from deem_core.answers import StoredAnswer
 from deem_core.model import AUTO, Record
-from deem_core.runs import FusionSummary, Run
+from deem_core.runs import FusionSummary, Run, sweep_beside
 from deem_core.training.alarms import alarms
 from deem_core.typing import Floats
 from deem_core.votes import NO_VOTE
 from studio import jobs, text
 from studio.data.datasets import Opened
 from studio.rates import sweeps
+from studio.workspace import workspace
 
 MOST_ROWS = 500
 """Rows of a table of overruled rows."""
@@ -129,7 +130,10 @@ def alarms_of(run: Run, summary: FusionSummary | None) -> list[Alarm]:
     all_records = records(run)
     if summary is None:
         return alarms(all_records, run.config)
-    own = alarms(all_records, summary.training.setting_values, summary.training.restarts)
+    swept = sweep_beside(workspace(), run, summary)
+    sweep = None if swept is None else swept.sweep
+    settings = {**summary.training.setting_values, "method": summary.training.method}
+    own = alarms(all_records, settings, summary.training.restarts, sweep)
     return [*own, *summary.alarms]
 
 
@@ -155,6 +159,8 @@ def title_of(config: Mapping[str, Any]) -> str:
         parts.append(f"start: {config['start']}")
     if config.get("near_copies", "guard") != "guard":
         parts.append(f"near-copies: {config['near_copies']}")
+    if config.get("draws"):
+        parts.append(text.count(config["draws"], "draw"))
     return " · ".join(parts)
 
 

@@ -203,3 +203,22 @@ def test_the_rule_on_the_page_is_the_one_of_the_recommendation(app, open_page, m
     make_run(kind="sweep", summary=by_rate)
     open_page()
     assert sweeps.rule() in words(app)
+
+
+def test_pills_curves_and_table_of_a_sweep_that_goes_on_say_the_same(app, open_page, make_run, by_rate):
+    """All from one writing: with a star while it recommends one, and marked as provisional."""
+    run = make_run("running", kind="sweep", share=0.6, step="Sweeping")
+    content = {**by_rate, "complete": False, "recommended": 0.5}
+    content["recommendation"] = {"kind": "recommended", "index": 1, "to_try": ""}
+    kinds = ["usable", "recommended", "class died"]
+    content["rates"] = [{**rate, "verdict": kind} for rate, kind in zip(by_rate["rates"], kinds, strict=True)]
+    write_json(content, run.path / "partial.json")
+    open_page()
+    expect_calm(app)
+    assert _pills(app).value == 0.5
+    assert list(_pills(app).options) == ["0.1", "0.5 ★", "50"]
+    table = next(each.value for each in app.dataframe if "verdict" in each.value.columns)
+    assert table.loc[table[""] == "★", "rate"].tolist() == [0.5]
+    assert [words for (words,) in table["verdict"]] == ["Usable so far", "Recommended so far", "A class died so far"]
+    assert "Verdicts so far" in words(app)
+    assert f"So far: {by_rate['why']}" in words(app)

@@ -5,6 +5,7 @@ import json
 import pyarrow.parquet
 import pytest
 
+from deem_core import simulation, sweep
 from deem_core.answers.answer import Answer
 from deem_core.comparison.evaluation import evaluate
 from deem_core.errors import InputError
@@ -222,8 +223,22 @@ def test_a_fallback_says_so_and_a_collapse_offers_what_to_try(app, open_train, m
     expect_calm(app)
     assert "the labels are those of the majority vote" in words(app)
     assert "3 of 3 restarts collapsed" in words(app)
-    assert {"Train with the rate 0.25", "Train with 10 restarts"} <= {each.label for each in app.button}
+    assert {"Train with the rate of a sweep", "Train with 10 restarts"} <= {each.label for each in app.button}
     assert metrics(app)["Restarts kept"] == "0 of 3"
+
+
+def test_an_alarm_advises_the_rate_that_a_sweep_of_the_dataset_recommends(app, open_train, make_run, finish):
+    votes = simulation.make("condind", 120, seed=0, n_learners=4).votes
+    swept = sweep(votes, [0.1, 0.5], updates=20, batch_size=40, n_layers=0, random_state=0).to_dict()
+    swept |= {"recommended": 0.1, "recommendation": {"kind": "recommended", "index": 0, "to_try": ""}}
+    make_run(kind="sweep", summary=swept)
+    settings = swept["settings"] | {"learning_rate": {"value": 0.5, "reason": ""}, "start": {"value": "majority"}}
+    settings = {name: {"reason": "", **item} for name, item in settings.items()}
+    dropped = [{"kept": False, "reason": "Class '1' died.", "share_ratio": 0.0, "training": 0, "seed": 1}]
+    open_train(finish(make_run(), restarts=dropped, settings=settings))
+    expect_calm(app)
+    assert "A sweep of these votes recommends the learning rate 0.1." in words(app)
+    assert [each.label for each in app.button if "the rate" in each.label] == ["Train with the rate 0.1"]
 
 
 def test_near_copies_are_named_and_a_second_run_stands_beside_the_first(app, open_train, make_run, finish):
@@ -309,3 +324,14 @@ def test_the_list_shows_every_training_with_what_is_known(app, open_train, make_
     expect_calm(app)
     table = next(each.value for each in app.dataframe if "took" in each.value.columns)
     assert dict(zip(table["run"], table["took"], strict=True)) == {"Good": "3 s", "Bad": "–"}
+
+
+def test_draws_of_the_layers_are_a_setting_of_the_run(app, open_train, make_run, finish, monkeypatch):
+    started = []
+    monkeypatch.setattr(Workspace, "start", lambda self, run: started.append((run.config, run.title)))
+    open_train(finish(make_run()))
+    next(each for each in app.number_input if each.label == "Draws of layers").set_value(50).run()
+    next(each for each in app.button if each.label == "Train").click().run()
+    ((config, title),) = started
+    assert config["draws"] == 50
+    assert title == "DEEM · 50 draws"

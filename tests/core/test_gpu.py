@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from deem_core import DEEM, simulation, sweep
-from deem_core.methods.soft_deem.method import aggregate
+from deem_core.estimators.as_methods import deem_soft
 from deem_core.model import contrast as contrast_module
 from deem_core.model.activations import sparsemax, sparsemax_by_threshold
 from deem_core.model.config import Shape, TrainConfig, resolve
@@ -112,7 +112,7 @@ def test_deem_a_sweep_and_soft_deem_train_and_leave_nothing_behind():
     result = sweep(data, [0.1, 0.5], n_layers=1, updates=20, device=str(GPU), random_state=0)
     assert np.isfinite(result.difference).all()
     soft = simulation.soften(simulation.tree(600, rng=np.random.default_rng(0)), rng=np.random.default_rng(1)).votes
-    assert aggregate(soft, np.random.default_rng(0), device=str(GPU)).posterior.shape == (600, 3)
+    assert deem_soft(soft, np.random.default_rng(0), device=str(GPU)).posterior.shape == (600, 3)
     if GPU.type == "cuda":
         assert torch.cuda.memory_allocated(GPU) < 20_000_000
 

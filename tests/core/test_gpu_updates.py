@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from deem_core import simulation
-from deem_core.methods.soft_deem import method as soft_method
-from deem_core.methods.soft_deem.method import EvidenceTrainer, settings_for
+from deem_core.methods.soft_deem import training as soft_training
+from deem_core.methods.soft_deem.training import EvidenceTrainer, settings_for
 from deem_core.methods.soft_deem.weighing import SoftRows
 from deem_core.model.config import Shape, TrainConfig, resolve
 from deem_core.model.trainer import Trainer
@@ -97,7 +97,7 @@ def test_soft_votes_are_at_hand_on_the_device(n_layers, monkeypatch):
     rows = SoftRows(data.soft, np.arange(data.n_rows), torch.ones(data.n_learners, device=META)).resident()
     config = replace(settings_for(data).config, n_layers=n_layers, batch_size=64, backend="torch")
     trainer = to_meta(EvidenceTrainer(rows, data.codes, config, [1, 2, 3], device=CPU))
-    monkeypatch.setattr(soft_method, "seeded_generator", lambda *_: torch.Generator())
+    monkeypatch.setattr(soft_training, "seeded_generator", lambda *_: torch.Generator())
     with Watch() as watch:
         trainer.step()
     assert watch.uploads == 1

@@ -17,7 +17,14 @@ from deem_core.figures.pictures.learners import (
 )
 from deem_core.figures.pictures.methods import agreement_with_most, class_differences, method_accuracy, method_agreement
 from deem_core.figures.pictures.panel import class_coverage, shared_mistakes
-from deem_core.figures.pictures.training import energies, sampler_health, shapes, shares_over_time, sweep_energies
+from deem_core.figures.pictures.training import (
+    energies,
+    sampler_health,
+    shapes,
+    shares_over_time,
+    sweep_energies,
+    sweep_grouped,
+)
 from deem_core.figures.pictures.votes import (
     coverage,
     learner_accuracy,
@@ -63,6 +70,7 @@ __all__ = [
     "shared_mistakes",
     "shares_over_time",
     "sweep_energies",
+    "sweep_grouped",
     "trust",
     "votes_per_class",
     "why",

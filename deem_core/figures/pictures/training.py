@@ -8,10 +8,12 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from deem_core.figures import energies as draw_energies
+from deem_core.figures import referee as draw_referee
 from deem_core.figures import training as draw_training
 from deem_core.figures.picture import PANELS, Picture
 from deem_core.figures.shapes import shapes as draw_shapes
 from deem_core.model.records import Record
+from deem_core.training.guidance import BEHIND
 from deem_core.training.health import Restart
 from deem_core.training.sweep import Sweep
 
@@ -50,8 +52,27 @@ def sweep_energies(
         caption=(
             f"Mean free energy per row on {sweep.rows_measured:,} of {sweep.rows:,} rows, evenly spread, and on "
             "samples that the model makes from them. **Good:** the difference dips and comes back to the dashed line. "
-            "**Bad:** it never moves, or energies rise. Dotted curves were rejected"
+            "**Bad:** it never moves, it runs away, or an energy ends far above its start. Dotted curves were rejected"
             f"{' and may leave the picture' if zoom else ''}."
+        ),
+        min_width=PANELS,
+    )
+
+
+def sweep_grouped(
+    sweep: Sweep, *, selected: float | None = None, smoothing: float, hidden: Collection[float] = ()
+) -> Picture:
+    """Return the grouped likelihood of every candidate's labels."""
+    return Picture(
+        question="Which candidate's labels does the grouped model believe?",
+        draw=lambda theme: draw_referee.grouped_likelihood(
+            sweep, selected=selected, smoothing=smoothing, hidden=hidden, theme=theme
+        ),
+        alt="Lines: the mean log-probability of every candidate's labels by the grouped model.",
+        caption=(
+            "The grouped model explains these votes, so it can judge labels without truth. **Good:** near 0. **Bad:** "
+            f"more than {BEHIND:g} below the best curve: such a rate is not recommended. It judges these trainings; "
+            "another seed at the same rate may end elsewhere."
         ),
         min_width=PANELS,
     )

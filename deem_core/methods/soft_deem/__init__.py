@@ -8,5 +8,8 @@ known and this is DEEM itself (docs/method.md, Soft votes).
     weighing   soft votes → evidence Q
     proposal   exact draws of (h, z) from the model without its layers, given the evidence
     inference  p(h | soft votes), the layers put in by importance weights
-    method     training with drawn positives, restarts and their health, and the answer under the methods' contract
+    part       kept restarts, ready to be asked
+    training   positives that are drawn, restarts and their health
+
+`deem_core.estimators.soft` is the estimator.
 """

@@ -16,7 +16,7 @@ from torch import Generator, Tensor
 
 from deem_core.methods.soft_deem.weighing import Evidence
 from deem_core.model.energy import Model, free_energy, label_logits, vote_scores
-from deem_core.model.sampler import draw
+from deem_core.model.sampler import draw, invert
 
 POSITIVE_DRAWS = 4
 """Rows of hidden votes drawn for each positive, of which one is kept by its importance weight."""
@@ -43,10 +43,17 @@ def vote_logits(model: Model, evidence: Evidence, labels: Tensor) -> Tensor:
     return by_label[own, labels] + evidence.log_q
 
 
-def draw_votes(model: Model, evidence: Evidence, labels: Tensor, n_draws: int, generator: Generator) -> Tensor:
-    """Draw hidden votes z ~ q(· | h) as codes (R, B, n_draws, d), for evidence (R, B, d, K) and labels (R, B)."""
-    drawn = draw(vote_logits(model, evidence, labels).softmax(-1), generator, n_draws).transpose(2, 3)
-    return drawn.masked_fill(~evidence.cast.unsqueeze(2), -1)
+def draw_votes(model: Model, evidence: Evidence, labels: Tensor, generator: Generator) -> Tensor:
+    """Draw hidden votes z ~ q(· | h) as codes (R, B, d), for evidence (R, B, d, K) and labels (R, B)."""
+    drawn = draw(vote_logits(model, evidence, labels).softmax(-1), generator).squeeze(-1)
+    return drawn.masked_fill(~evidence.cast, -1)
+
+
+def invert_votes(model: Model, evidence: Evidence, labels: Tensor, numbers: Tensor) -> Tensor:
+    """Return hidden votes z ~ q(· | h) as codes (R, B, S, d), from uniform numbers (d, S) that all rows share."""
+    weights = vote_logits(model, evidence, labels).softmax(-1)
+    uniform = numbers.to(weights).expand(*weights.shape[:-1], -1).contiguous()
+    return invert(weights, uniform).transpose(2, 3).masked_fill(~evidence.cast.unsqueeze(2), -1)
 
 
 @torch.no_grad()
@@ -64,7 +71,7 @@ def draw_positives(model: Model, evidence: Evidence, generator: Generator, n_dra
         evidence.log_q.unsqueeze(2).expand(-1, -1, n_draws, -1, -1).reshape(R, B * n_draws, d, K),
         evidence.cast.unsqueeze(2).expand(-1, -1, n_draws, -1).reshape(R, B * n_draws, d),
     )
-    votes = draw_votes(model, each, labels.flatten(1), 1, generator).squeeze(2)  # (R, B·S, d)
+    votes = draw_votes(model, each, labels.flatten(1), generator)  # (R, B·S, d)
     if n_draws == 1:
         return votes
     log_weights = -label_logits(model, votes, []).potential - free_energy(model, votes)  # F0 − F

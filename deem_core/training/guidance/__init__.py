@@ -1,10 +1,13 @@
 """Guidance: energy curves to verdicts, verdicts to a recommendation.
 
-`judge_curves` judges, `recommend` and `recommend_depth` choose, `judge_restarts` watches the restarts of one rate.
-Pure functions of curves: nothing here trains, and no truth is read.
+`judge_curves` judges, `recommend` and `recommend_depth` choose, `so_far` holds back what is too early to say,
+`judge_restarts` watches the restarts of one rate. Pure functions of curves: nothing here trains, and no truth is read.
 """
 
 from deem_core.training.guidance.judge import (
+    BEHIND,
+    NOISE,
+    RISE,
     SMOOTHING,
     TAIL,
     RestartsJudged,
@@ -13,10 +16,13 @@ from deem_core.training.guidance.judge import (
     latest,
     smooth,
 )
+from deem_core.training.guidance.provisional import CERTAIN, EARLIEST, so_far
 from deem_core.training.guidance.recommend import (
-    FLOOR,
     NOTHING,
+    PREFERRED,
+    RULE,
     THRESHOLDS,
+    WORTH,
     Recommendation,
     recommend,
     recommend_depth,
@@ -25,12 +31,19 @@ from deem_core.training.guidance.recommend import (
 from deem_core.training.guidance.verdicts import REJECTED, Kind, Numbers, Shown, Verdict
 
 __all__ = [
-    "FLOOR",
+    "BEHIND",
+    "CERTAIN",
+    "EARLIEST",
+    "NOISE",
     "NOTHING",
+    "PREFERRED",
     "REJECTED",
+    "RISE",
+    "RULE",
     "SMOOTHING",
     "TAIL",
     "THRESHOLDS",
+    "WORTH",
     "Kind",
     "Numbers",
     "Recommendation",
@@ -43,5 +56,6 @@ __all__ = [
     "recommend",
     "recommend_depth",
     "smooth",
+    "so_far",
     "unlucky_start",
 ]

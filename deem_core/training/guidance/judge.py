@@ -1,17 +1,21 @@
 """Curves to verdicts.
 
 The paper's rules ("Choosing the learning rate") made testable. D is the mean free energy of the data minus that of
-the model's samples. At a good rate D dips at the start of training, comes back towards zero and stays there, while
-neither energy rises. Everything is measured in units of one margin S, pooled over the rates::
+the model's samples. At a good rate D dips at the start of training, comes back towards zero and stays there.
+Everything is measured in units of one margin S, pooled over the rates::
 
     S = max( |median D_0|, median over rates of the deepest D )
 
 so that verdicts depend neither on the scale of the energies nor on a shift of all of them. Where curves start high
 and fall (the paper's mirror image), D changes its sign first. benchmarks/bench_guidance.py measures the regret.
+
+The paper leaves out rates at which an energy rises. F has no zero of its own, and it rises a little at rates that label
+best (docs/learning_rate.md): so a rise is told with its size, and refused beyond `RISE` margins only.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -19,7 +23,7 @@ import numpy as np
 
 from deem_core.errors import InputError
 from deem_core.model.records import Record, by_restart, not_finite
-from deem_core.training.guidance.verdicts import Kind, Numbers, Shown, Verdict
+from deem_core.training.guidance.verdicts import REJECTED, Kind, Numbers, Shown, Verdict
 from deem_core.training.health import DROP
 from deem_core.typing import Floats
 
@@ -44,7 +48,13 @@ RELAPSE = 0.75
 """A tail that leaves its best level after the dip by this many margins drops or rises again."""
 
 RISE = 10.0
-"""An energy that ends this many margins above its start has risen: good runs stay within 5, dead ones pass 20."""
+"""An energy that ends more margins than this above its start is refused; smaller rises are told."""
+
+NOISE = 3.0
+"""Standard errors of the curve's own noise that a rise must pass to be told as one."""
+
+BEHIND = 0.3
+"""Nats per row by which the grouped likelihood of a rate's labels may stay behind the best rate's."""
 
 TAIL = 0.1
 """Share of the records, the last ones, whose mean is where a curve ends."""
@@ -91,11 +101,17 @@ def judge_curves(shown: Shown, *, smoothing: float = SMOOTHING) -> list[Verdict]
         difference = -difference
     margin = _margin(difference)
     ratios = np.full(len(shown.rates), np.nan) if shown.share_ratio is None else shown.share_ratio
+    noises = [max(end_noise(shown.positive[r]), end_noise(shown.negative[r])) for r in range(len(shown.rates))]
     numbers = [
-        replace(_numbers(difference[r], energies[0][r], energies[1][r], margin, float(ratios[r])), mirrored=mirrored)
+        replace(
+            _numbers(difference[r], energies[0][r], energies[1][r], margin, float(ratios[r])),
+            mirrored=mirrored,
+            rise_noise=_known(noises[r] / (margin or 1.0)),
+        )
         for r in range(len(shown.rates))
     ]
     first = [_judge(own, shown.failures.get(r), 0.0) for r, own in enumerate(numbers)]
+    numbers = _compared(numbers, [kind not in REJECTED for kind, _ in first], shown, smoothing)
     best = max((own.recovery for own, (kind, _) in zip(numbers, first, strict=True) if kind == "usable"), default=1.0)
     enough = max(RECOVERY * best, RECOVERY_LEAST)
     verdicts = []
@@ -104,6 +120,54 @@ def judge_curves(shown: Shown, *, smoothing: float = SMOOTHING) -> list[Verdict]
         layers = -1 if shown.n_layers is None else int(shown.n_layers[r])
         verdicts.append(Verdict(kind, float(shown.rates[r]), layers, reason, own))
     return verdicts
+
+
+def end_noise(curve: Floats) -> float:
+    """Return the standard error of a raw curve's end minus its start.
+
+    It is measured from the curve itself: steps from record to record have the robust sd s (1.4826 times their median
+    absolute deviation, so that a trend does not count); a record then has s/√2, and the end is a mean over k of them:
+    s/√2 · √(1 + 1/k). NaN with fewer than three records.
+
+    Parameters
+    ----------
+    curve : (T,)
+    """
+    known = curve[np.isfinite(curve)]
+    if len(known) < 3:
+        return float("nan")
+    steps = np.diff(known)
+    spread = 1.4826 * float(np.median(np.abs(steps - np.median(steps))))
+    return spread / math.sqrt(2) * math.sqrt(1 + 1 / _tail(len(known)))
+
+
+def _tail(records: int) -> int:
+    return max(1, round(TAIL * records))
+
+
+def _compared(numbers: Sequence[Numbers], safe: Sequence[bool], shown: Shown, smoothing: float) -> list[Numbers]:
+    """Add the final grouped likelihood and its distance to the best.
+
+    The best of the safe candidates counts.
+    """
+    if shown.grouped_likelihood is None:
+        return list(numbers)
+    ends = []
+    for curve in smooth(shown.grouped_likelihood, smoothing):
+        known = curve[np.isfinite(curve)]
+        ends.append(float(known[-_tail(len(known)) :].mean()) if len(known) else math.nan)
+    best = max((end for end, fine in zip(ends, safe, strict=True) if fine and math.isfinite(end)), default=math.nan)
+    return [
+        replace(own, grouped_likelihood=end, behind=_known(best - end)) for own, end in zip(numbers, ends, strict=True)
+    ]
+
+
+def _known(number: float) -> float:
+    """Return the number, or `math.nan`.
+
+    Being one object, that is equal to itself where verdicts are compared.
+    """
+    return number if math.isfinite(number) else math.nan
 
 
 def _mirrored(difference: Floats) -> bool:
@@ -132,7 +196,7 @@ def _numbers(difference: Floats, positive: Floats, negative: Floats, margin: flo
     if not len(D):
         return Numbers(margin=margin, share_ratio=ratio)
     unit = margin or float(np.abs(D).max()) or 1.0
-    tail = max(1, round(TAIL * len(D)))
+    tail = _tail(len(D))
     depth, final = float(max(0.0, -D.min())), float(D[-tail:].mean())
     since = int((DIP * unit <= -D).argmax())  # where the dip begins; 0 if there is none
     levels = (
@@ -156,8 +220,6 @@ def _numbers(difference: Floats, positive: Floats, negative: Floats, margin: flo
 
 def _judge(numbers: Numbers, failure: str | None, enough: float) -> tuple[Kind, str]:
     """Return the first finding that holds, "usable" if none does."""
-    rise = max(numbers.rise_positive, numbers.rise_negative)
-    whose = "the data" if numbers.rise_positive >= numbers.rise_negative else "the samples"
     back = f"{max(numbers.recovery, 0):.0%} of the way"
     findings: list[tuple[bool, Kind, str]] = [
         (failure is not None, "not finite", f"Training broke down: {failure}. The rate is far too large."),
@@ -174,9 +236,9 @@ def _judge(numbers: Numbers, failure: str | None, enough: float) -> tuple[Kind, 
             f"{EXPLOSION:g}.",
         ),
         (
-            rise > RISE,
+            numbers.rise > RISE,
             "rising energy",
-            f"The energy of {whose} rose by {rise:.0f} margins instead of falling: training is unstable.",
+            f"The energy of {numbers.riser} rose by {numbers.rise:.0f} margins; up to {RISE:g} are let pass.",
         ),
         (numbers.records < MIN_RECORDS, "not settled", f"Only {numbers.records} records were taken, too few to tell."),
         (
@@ -192,11 +254,34 @@ def _judge(numbers: Numbers, failure: str | None, enough: float) -> tuple[Kind, 
         (
             numbers.recovery < enough,
             "not settled",
-            f"The gap dipped but came back only {back} towards zero: it needs more updates or a larger rate.",
+            f"The gap dipped and came back {back} towards zero: it has not settled.{_rose(numbers)}{_behind(numbers)}",
         ),
-        (True, "usable", f"The gap dipped, came back {back} towards zero and stayed there."),
+        (
+            True,
+            "usable",
+            f"The gap dipped, came back {back} towards zero and stayed there.{_rose(numbers)}{_behind(numbers)}",
+        ),
     ]
     return next((kind, reason) for holds, kind, reason in findings if holds)
+
+
+def rise_words(numbers: Numbers) -> str:
+    """Say how far an energy rose, in a clause."""
+    if not numbers.rise > NOISE * numbers.rise_noise:
+        return "no energy rose beyond its noise"
+    size = f"{numbers.rise:.2g}"
+    return f"the energy of {numbers.riser} rose by {size} margin{'' if size == '1' else 's'}"
+
+
+def _rose(numbers: Numbers) -> str:
+    words = rise_words(numbers)
+    return f" {words[0].upper()}{words[1:]}." if numbers.rise > NOISE * numbers.rise_noise else ""
+
+
+def _behind(numbers: Numbers) -> str:
+    if not numbers.behind > BEHIND:
+        return ""
+    return f" By the grouped model its labels are {numbers.behind:.2f} nats a row less likely than the best rate's."
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -9,23 +10,25 @@ from typing import Literal
 import numpy as np
 
 from deem_core.training.guidance.judge import (
+    BEHIND,
     DIP,
     EXPLOSION,
     MIN_RECORDS,
+    NOISE,
     RECOVERY,
     RECOVERY_LEAST,
     RELAPSE,
     RISE,
     SMOOTHING,
     TAIL,
+    rise_words,
 )
 from deem_core.training.guidance.verdicts import Verdict
 from deem_core.training.health import DROP
 from deem_core.typing import Floats
 
-FLOOR = 2.0
-"""Rates below this many times the default one are taken only if none above settles: a training of the usual length goes
-too short a way with them (docs/learning_rate.md)."""
+PREFERRED = 2.0
+"""Times the default rate: the rate that is recommended where nothing speaks against it (docs/learning_rate.md)."""
 
 DEPTH_GAIN = 0.1
 """A further layer must take away this share of the dependence between units to be worth its time."""
@@ -37,11 +40,13 @@ THRESHOLDS: tuple[tuple[str, float, str], ...] = (
     ("least recovery", RECOVERY_LEAST, "share of its dip that a curve must make good in any case"),
     ("relapse", RELAPSE, "margins: a tail that leaves its best level by this much has exploded late"),
     ("explosion", EXPLOSION, "margins: a difference larger than this has exploded"),
-    ("rise", RISE, "margins: an energy that ends this far above its start has risen"),
+    ("rise", RISE, "margins: an energy that ends further above its start is refused; smaller rises are told"),
+    ("noise", NOISE, "standard errors of its own noise that a rise must pass to be told as one"),
+    ("behind", BEHIND, "nats a row by which the grouped likelihood may stay behind the best rate's"),
     ("smallest class share", DROP, "of its majority-vote share: a class that keeps less has died"),
     ("tail", TAIL, "share of the records, the last ones, that say where a curve ends"),
     ("records", MIN_RECORDS, "fewer than this say nothing about a rate"),
-    ("floor", FLOOR, "times the default rate: smaller rates are taken only if none above settles"),
+    ("preferred", PREFERRED, "times the default rate: recommended unless something speaks against it"),
 )
 """Name, value, meaning. The margin is the typical size of the difference over all rates, so that none of this depends
 on the scale of the energies."""
@@ -54,9 +59,10 @@ class Recommendation:
     Attributes
     ----------
     kind : str
-        "recommended"; "best available" if none qualifies but some are not rejected; "no rate is safe".
+        "recommended"; "best available" if none qualifies but some are not rejected; "no rate is safe"; "too early"
+        while a sweep has not come far enough to tell.
     index : int or None
-        Its position; None only if no rate is safe.
+        Its position; None if no rate is safe or it is too early.
     learning_rate : float or None
     n_layers : int or None
     why : str
@@ -64,7 +70,7 @@ class Recommendation:
         What to do for a better answer; empty if there is nothing to improve.
     """
 
-    kind: Literal["recommended", "best available", "no rate is safe"]
+    kind: Literal["recommended", "best available", "no rate is safe", "too early"]
     index: int | None
     learning_rate: float | None
     n_layers: int | None
@@ -77,47 +83,67 @@ NOTHING = Recommendation(
 )
 
 
-def recommend(verdicts: Sequence[Verdict], least: float = 0.0) -> tuple[tuple[Verdict, ...], Recommendation]:
+RULE = (
+    f"the rate nearest to {PREFERRED:g} times the default one, the smaller of two, that nothing speaks against. What "
+    "speaks against a rate: a class died, the difference exploded, an energy rose by more than "
+    f"{RISE:g} margins, the difference hardly moved, or, where the grouped model explains the votes, labels that it "
+    f"finds more than {BEHIND:g} nats a row less likely than those of the best rate."
+)
+"""How a rate is recommended, for people."""
+
+
+WORTH = (
+    "A sweep shows how rates behave on these votes and refuses those that break. It is not expected to improve the "
+    "labels: on sets that took no part in choosing its rule, its rate labelled no better than one fixed rate for all."
+)
+"""What a sweep is good for, for people (benchmarks/results/guidance.md)."""
+
+
+def recommend(verdicts: Sequence[Verdict], default_rate: float) -> tuple[tuple[Verdict, ...], Recommendation]:
     """Return the verdicts, the chosen one marked as recommended, and the recommendation.
 
-    The smallest usable rate from ``least`` on, for stability (paper); the largest usable one if all lie below; only
-    rates below the edge count, the first rejected rate above a usable one. Without a usable rate, the one that is not
-    rejected and came back furthest; else no rate is safe.
+    See `RULE`. Without a rate that nothing speaks against, the one that is not rejected and came back furthest; else no
+    rate is safe.
 
     Parameters
     ----------
     verdicts : sequence of R Verdict
         Of `judge_curves`.
-    least : float
-        Usually `FLOOR` times the default rate.
+    default_rate : float
+        What training would take without a sweep.
     """
     verdicts = tuple(verdicts)
     order = sorted(range(len(verdicts)), key=lambda r: verdicts[r].learning_rate)
-    usable = [r for r in order if verdicts[r].kind == "usable"]
-    if not usable:
+    fine = [r for r in order if _nothing_against(verdicts[r])]
+    if not fine:
         return verdicts, _second_best(verdicts, order)
-    above = order[order.index(usable[0]) :]
-    edge = next((verdicts[r].learning_rate for r in above if verdicts[r].rejected), float("inf"))
-    trusted = [r for r in usable if verdicts[r].learning_rate < edge]
-    enough = [r for r in trusted if verdicts[r].learning_rate >= least * (1 - 1e-9)]
-    best = enough[0] if enough else trusted[-1]
+    preferred = PREFERRED * default_rate
+    best = min(fine, key=lambda r: round(abs(math.log(verdicts[r].learning_rate / preferred)), 2))  # grids are rounded
     chosen = verdicts[best]
-    from_least = f" from {least:g} on" if least > 0 else ""
-    place = f"the smallest rate{from_least}" if enough else f"the largest rate below {least:g}"
+    there = math.isclose(chosen.learning_rate, preferred, rel_tol=0.02)
+    where = f"{PREFERRED:g} times the default rate"
+    place = (
+        f"{where}, and nothing speaks against it" if there else f"nearest to {where} of those nothing speaks against"
+    )
     why = (
-        f"{chosen.learning_rate:g} is {place} whose gap between data and samples dips, comes back "
-        f"({max(chosen.numbers.recovery, 0):.0%}) and stays, with no class lost and no energy rising."
+        f"{chosen.learning_rate:g} is {place}: no class was lost, the gap between data and samples did not run away, "
+        f"and {rise_words(chosen.numbers)}."
     )
     marked = tuple(replace(v, kind="recommended") if r == best else v for r, v in enumerate(verdicts))
     return marked, Recommendation("recommended", best, chosen.learning_rate, chosen.n_layers, why, "")
 
 
-def unlucky_start(verdicts: Sequence[Verdict]) -> bool:
-    """Return whether classes died at most rates although no energy rose.
+def _nothing_against(verdict: Verdict) -> bool:
+    enough = verdict.numbers.records >= MIN_RECORDS
+    return enough and verdict.kind in ("usable", "not settled") and not verdict.numbers.behind > BEHIND
 
-    Then the start is to blame, not the rates.
+
+def unlucky_start(verdicts: Sequence[Verdict]) -> bool:
+    """Return whether classes died at most rates without rising energies.
+
+    Then the start is to blame, not the rates. A rise counts beyond `RISE`.
     """
-    calm = [v for v in verdicts if v.numbers.records and max(v.numbers.rise_positive, v.numbers.rise_negative) <= RISE]
+    calm = [v for v in verdicts if v.numbers.records and v.numbers.rise <= RISE]
     return 2 * sum(v.kind == "class died" for v in calm) > len(calm)
 
 
@@ -137,7 +163,7 @@ def _second_best(verdicts: Sequence[Verdict], order: Sequence[int]) -> Recommend
     best = max(safe, key=lambda r: (verdicts[r].numbers.recovery, -r))
     chosen = verdicts[best]
     why = (
-        f"No rate has settled; {chosen.learning_rate:g} is not rejected and came back furthest "
+        f"Something speaks against every rate; {chosen.learning_rate:g} is not rejected and came back furthest "
         f"({max(chosen.numbers.recovery, 0):.0%} of the way)."
     )
     larger = best == order[-1]

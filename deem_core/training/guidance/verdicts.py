@@ -23,6 +23,7 @@ Kind = Literal[
     "exploding difference",
     "class died",
     "not finite",
+    "open",
 ]
 
 REJECTED: tuple[Kind, ...] = ("rising energy", "exploding difference", "class died", "not finite")
@@ -43,6 +44,8 @@ class Shown:
     n_layers : (R,) int, optional
     failures : dict of int to str
         Candidate → why it was abandoned.
+    grouped_likelihood : (R, T), optional
+        Grouped likelihood of each candidate's labels; NaN as above. None where no grouped model explains the votes.
     """
 
     rates: Floats
@@ -51,6 +54,7 @@ class Shown:
     share_ratio: Floats | None = None
     n_layers: NDArray[np.intp] | None = None
     failures: Mapping[int, str] = field(default_factory=dict)
+    grouped_likelihood: Floats | None = None
 
     def __post_init__(self) -> None:
         """Check that the shapes fit together."""
@@ -84,7 +88,13 @@ class Numbers:
         By how many margins the tail is further from zero than the best level since the dip began.
     rise_positive, rise_negative : float
         Final minus first energy of data and samples, in margins.
+    rise_noise : float
+        Standard error of these two, from the noise of the curves, in margins.
     share_ratio : float
+    grouped_likelihood : float
+        Grouped likelihood at the end, nats per row; NaN where no grouped model explains the votes.
+    behind : float
+        How far that is below the best of the candidates that are not rejected.
     records : int
     mirrored : bool
     """
@@ -98,9 +108,22 @@ class Numbers:
     relapse: float = math.nan
     rise_positive: float = math.nan
     rise_negative: float = math.nan
+    rise_noise: float = math.nan
     share_ratio: float = math.nan
+    grouped_likelihood: float = math.nan
+    behind: float = math.nan
     records: int = 0
     mirrored: bool = False
+
+    @property
+    def rise(self) -> float:
+        """The larger rise of the two energies, in margins."""
+        return max(self.rise_positive, self.rise_negative)
+
+    @property
+    def riser(self) -> str:
+        """Whose energy that is, in words."""
+        return "the data" if self.rise_positive >= self.rise_negative else "the samples"
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
@@ -116,12 +139,14 @@ class Verdict:
     ----------
     kind : str
         One of recommended, usable, too small, not settled, rising energy, exploding difference, class died, not
-        finite.
+        finite; open while it is too early to tell.
     learning_rate : float
     n_layers : int
     reason : str
         One sentence for a newcomer.
     numbers : Numbers
+    provisional : bool
+        Whether more updates may change it.
     """
 
     kind: Kind
@@ -129,6 +154,12 @@ class Verdict:
     n_layers: int
     reason: str
     numbers: Numbers
+    provisional: bool = False
+
+    @property
+    def words(self) -> str:
+        """The kind, and that it is provisional if it is."""
+        return f"{self.kind} so far" if self.provisional and self.kind != "open" else self.kind
 
     @property
     def rejected(self) -> bool:

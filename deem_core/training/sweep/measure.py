@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from deem_core.model.config import TrainConfig
 from deem_core.model.energy import Model, free_and_expected_energy, posterior
 from deem_core.model.sampler import Kind, Sampler, sample
 from deem_core.training.health import share_ratio
+from deem_core.training.sweep.referee import Referee
 from deem_core.typing import Floats, Integers
 from deem_core.votes import Votes
 from deem_core.votes.alignment import class_map
@@ -48,6 +50,8 @@ class Look:
         Predicted class shares, aligned with the majority vote.
     share_ratio : float
         What the worst class keeps of its majority-vote share; see `deem_core.training.health.share_ratio`.
+    grouped_likelihood : float
+        Grouped likelihood of the labels (see `Referee`); NaN without a grouped model that explains the votes.
     """
 
     positive: float
@@ -58,6 +62,7 @@ class Look:
     moved: float
     shares: Floats
     share_ratio: float
+    grouped_likelihood: float = math.nan
 
     @property
     def finite(self) -> bool:
@@ -75,7 +80,8 @@ class Measure:
     def __init__(self, votes: Votes, seed: int, device: torch.device) -> None:
         most = min(max(ROWS_PER_CLASS * votes.n_classes, MEASURED_ROWS[0]), MEASURED_ROWS[1])
         most = min(most, max(MOST_CELLS // (votes.n_learners * votes.n_classes), 500))
-        rows = spread_rows(votes.n_rows, most)
+        rows = self.rows = spread_rows(votes.n_rows, most)
+        self.referee: Referee | None = None
         self.majority = votes.majority_vote.codes[rows]
         self.n_classes = votes.n_classes
         self.codes = torch.tensor(votes.codes[rows], device=device).to(torch.int64).unsqueeze(0)  # (1, m, d)
@@ -123,4 +129,5 @@ class Measure:
             moved=moved,
             shares=np.bincount(labels, minlength=self.n_classes) / max(self.n_rows, 1),
             share_ratio=share_ratio(labels, self.majority, self.n_classes),
+            grouped_likelihood=math.nan if self.referee is None else self.referee(labels),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,6 +19,23 @@ from deem_core.typing import Floats
 if TYPE_CHECKING:
     from deem_core.training.sweep.measure import Look
     from deem_core.training.sweep.sweeper import Sweeper
+
+
+SAME = (
+    "n_layers",
+    "batch_size",
+    "sampler",
+    "sampler_steps",
+    "step_size",
+    "chain_start",
+    "momentum",
+    "l1",
+    "l2",
+    "init_scale",
+    "activation",
+    "near_copies",
+)
+"""Settings that a training must share with a sweep for the sweep's rates to hold."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +105,13 @@ class Sweep:
         return len(set(self.n_layers.tolist())) > 1
 
     @property
+    def share(self) -> float:
+        """How much of it was done; abandoned candidates count as done."""
+        known = self.curves.reached
+        known[list(self.failures)] = len(self.updates)
+        return float(known.sum() / max(known.size * len(self.updates), 1))
+
+    @property
     def positive(self) -> Floats:
         """Mean free energy of the data, (R, T)."""
         return self.curves.positive
@@ -102,9 +127,28 @@ class Sweep:
         return self.curves.difference
 
     @property
+    def grouped_likelihood(self) -> Floats | None:
+        """Grouped likelihood of the labels, (R, T).
+
+        None where no grouped model explains the votes.
+        """
+        return self.curves.grouped_likelihood if np.isfinite(self.curves.grouped_likelihood).any() else None
+
+    @property
     def share_ratio(self) -> Floats:
         """Latest share ratio of each candidate, (R,)."""
         return guidance.latest(self.curves.share_ratio)
+
+    def holds_for(self, settings: Mapping[str, Any]) -> bool:
+        """Return whether a training with these settings trains as the candidates did.
+
+        Parameters
+        ----------
+        settings : mapping
+            Setting → value, resolved. Those that do not change what a rate does, such as the seed, may differ.
+        """
+        own = {name: item["value"] for name, item in self.settings.items() if name in SAME}
+        return settings.get("start") == "majority" and all(settings.get(name) == value for name, value in own.items())
 
     def judged(self, smoothing: float) -> tuple[tuple[Verdict, ...], Recommendation]:
         """Return verdicts and recommendation with another smoothing."""
@@ -167,7 +211,9 @@ class Sweep:
     @classmethod
     def _from_dict(cls, content: dict[str, Any]) -> Self:
         rates, recommendation = content["rates"], content["recommendation"]
-        curves = Curves(**{name: _array([item[name] for item in rates]) for name in (*CURVES, "shares")})
+        unknown = {"grouped_likelihood": [None] * len(content["updates"])}  # sweeps of earlier versions have none
+        items = [unknown | item for item in rates]
+        curves = Curves(**{name: _array([item[name] for item in items]) for name in (*CURVES, "shares")})
         layers = [int(item["n_layers"]) for item in rates]
         verdicts = tuple(
             Verdict(
@@ -176,6 +222,7 @@ class Sweep:
                 layers[r],
                 item["reason"],
                 guidance.Numbers.from_dict(item["numbers"]),
+                provisional=not content["complete"] and item["verdict"] not in guidance.CERTAIN,
             )
             for r, item in enumerate(rates)
         )
@@ -231,7 +278,7 @@ def finish(sweeper: Sweeper) -> Sweep:
     dependences = np.full(len(sweeper.candidates), np.nan)
     for at, dependence in sweeper.dependence.items():
         dependences[at] = dependence.mean
-    swept = {"learning_rate", "restarts", "early_stop", "epochs"}
+    swept = {"learning_rate", "restarts", "early_stop", "epochs", "draws"}
     if len({candidate.n_layers for candidate in sweeper.candidates}) > 1:
         swept |= {"n_layers", "init_scale", "step_size"}
     unjudged = Sweep(
@@ -269,11 +316,15 @@ def _judge(sweep: Sweep, smoothing: float) -> tuple[tuple[Verdict, ...], Recomme
         negative=sweep.negative,
         share_ratio=sweep.share_ratio,
         failures=sweep.failures,
+        grouped_likelihood=sweep.grouped_likelihood,
     )
     verdicts = tuple(guidance.judge_curves(shown, smoothing=smoothing))
-    if sweep.by_depth:
-        return guidance.recommend_depth(verdicts, sweep.dependence)
-    return guidance.recommend(verdicts, guidance.FLOOR * sweep.default_rate)
+    found = (
+        guidance.recommend_depth(verdicts, sweep.dependence)
+        if sweep.by_depth
+        else guidance.recommend(verdicts, sweep.default_rate)
+    )
+    return found if sweep.complete else guidance.so_far(*found, sweep.share)
 
 
 def _plain(value: Any) -> Any:
@@ -297,6 +348,7 @@ CURVES = (
     "acceptance",
     "moved",
     "share_ratio",
+    "grouped_likelihood",
 )
 
 
@@ -314,6 +366,9 @@ class Curves:
         The same of E at the expected label.
     acceptance, moved : (R, T)
     share_ratio : (R, T)
+    grouped_likelihood : (R, T)
+        Grouped likelihood of the labels (`deem_core.training.sweep.referee`); NaN throughout where no grouped model
+        explains the votes.
     shares : (R, K)
         Latest predicted class shares.
     """
@@ -326,6 +381,7 @@ class Curves:
     acceptance: Floats
     moved: Floats
     share_ratio: Floats
+    grouped_likelihood: Floats
     shares: Floats
 
     @classmethod

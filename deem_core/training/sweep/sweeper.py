@@ -29,18 +29,19 @@ from deem_core.training.sweep.candidates import in_words, plan_candidates, stack
 from deem_core.training.sweep.cost import calibrate
 from deem_core.training.sweep.depth import Dependence, dependence
 from deem_core.training.sweep.measure import Look, Measure
+from deem_core.training.sweep.referee import Referee
 from deem_core.training.sweep.result import Curves, Sweep, finish
 from deem_core.training.sweep.trainer import Stack
 from deem_core.votes.arrays import spread_rows
 from deem_core.votes.recode import votes_to_learn_from
 
 UNLUCKY = (
-    "From the first initialisation a class died at most rates while no energy rose, which says more about that start "
-    "than about the rates: the sweep was repeated from another one."
+    f"From the first initialisation a class died at most rates while no energy rose by more than {guidance.RISE:g} "
+    "margins, which says more about that start than about the rates: the sweep was repeated from another one."
 )
 """Said if the sweep was repeated."""
 
-STEP = "Sweeping"
+STEP, STEP_AGAIN = "Sweeping", "Sweeping again from another start"
 """What is being done, for those who are told."""
 
 RECORDS = 64
@@ -92,7 +93,7 @@ class Sweeper:
 
     Every candidate starts from the same weights, sees the same batches and is measured at the same updates on the
     same rows. They advance together, so that a sweep stopped early has told something about each. If classes die at
-    most rates while no energy rises, the start is to blame and the sweep is repeated once from another one.
+    most rates while no energy rises far, the start is to blame and the sweep is repeated once from another one.
 
     Parameters
     ----------
@@ -132,7 +133,8 @@ class Sweeper:
         votes = votes_to_learn_from(votes, config.allow_few_learners)
         self.plan = plan_sweep(votes, config, self.seed, self.control) if plan is None else plan
         reduced = self.plan.near_copies.base.reduce(votes)
-        self.votes = reduced.select_rows(reduced.votes_per_row > 0)
+        voted = reduced.votes_per_row > 0
+        self.votes = reduced.select_rows(voted)
         self.sentences = (*self.plan.near_copies.sentences, *_start_note(self.plan))
         shape = Shape.of(self.votes)
         self.device = pick_device(config.device)
@@ -147,11 +149,14 @@ class Sweeper:
         updates = int(self.settings.config.updates or 1)
         self.schedule = spread_rows(updates + 1, RECORDS + 1, nearest=True)
         self.measure = Measure(self.votes, self.seed, self.device)
+        if self.plan.tree is not None:
+            self.measure.referee = Referee.of(self.plan.tree, votes.select_rows(voted).codes[self.measure.rows])
         self.curves = Curves.empty(len(self.candidates), len(self.schedule), self.votes.n_classes)
         self.failures: dict[int, str] = {}
         self.dependence: dict[int, Dependence] = {}
         self.seconds = 0.0
         self.complete = False
+        self.step = STEP
         self._halt = Event()
 
     def estimate_seconds(self) -> float:
@@ -185,6 +190,7 @@ class Sweeper:
         self.seed = int(np.random.SeedSequence([self.seed, 1]).generate_state(1)[0] % (2**31 - 1))
         self.curves = Curves.empty(len(self.candidates), len(self.schedule), self.votes.n_classes)
         self.failures, self.dependence, self.complete = {}, {}, False
+        self.step = STEP_AGAIN
         self._halt.clear()
         yield from self._pass(begun)
         if self.complete and _living(self.result()) >= living:
@@ -234,7 +240,7 @@ class Sweeper:
                 share_ratio=look.share_ratio,
                 seconds_left=self.seconds * (1 - share) / share,
             )
-            self.control.tell(STEP, share, progress)
+            self.control.tell(self.step, share, progress)
             yield progress
 
     def _all(self) -> range:

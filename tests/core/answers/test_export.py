@@ -331,6 +331,8 @@ def test_a_threshold_decides_who_needs_review():
     table = fused_table(reading, posterior, review_below=0.7)
     assert table["needs_review"].to_pylist() == [False, True, False, True, True]  # row 5 overrules a unanimous vote
     assert table["fused_label"].to_pylist() == ["x", "y", "x", None, "x"]
+    at_the_limit = fused_table(reading, posterior, review_below=0.6)
+    assert at_the_limit["needs_review"].to_pylist() == [False, False, False, True, True]
 
 
 def test_doubtful_labels_can_be_left_empty():

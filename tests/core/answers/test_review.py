@@ -32,7 +32,7 @@ def test_more_reasons_come_first_then_less_backing():
     assert queue.overruled[0]
     assert queue.disputed[0]
     assert REASONS[1] in queue.why[0]
-    assert 19 in queue.rows
+    assert queue.rows[queue.disputed].tolist() == [0, 19]  # where all restarts agree there is no dispute
     reasons = queue.doubtful.astype(int) + queue.overruled + queue.disputed
     assert (np.diff(reasons) <= 0).all()
 

@@ -7,6 +7,7 @@ import pytest
 
 from deem_core import Votes, fuse, simulation
 from deem_core.auto import decide, fuse_run
+from deem_core.auto.decision import is_crowd
 from deem_core.control import Stopped, StopWhen
 from deem_core.errors import InputError
 from deem_core.estimators.verbs import apply
@@ -49,6 +50,7 @@ CASES = {
     "crowd": (simulation.make("crowd", 400, seed=0).votes, "crowd", "safe"),
     "hard rows": (shared_hard_rows(), "dense", "mv"),
     "hard rows, votes missing": (None, "crowd", "safe"),
+    "hard rows, probabilities": (None, "soft", "cal_pool"),
     "many classes": (table(np.random.default_rng(0).integers(150, size=(400, 5)), 150), "dense", "mv"),
 }
 
@@ -58,6 +60,11 @@ def votes_of(case):
     if isinstance(votes, Votes):
         return votes
     whole = shared_hard_rows()
+    if case == "hard rows, probabilities":
+        sure = np.random.default_rng(0).uniform(0.6, 0.99, whole.codes.shape)[..., None]
+        hot = np.eye(whole.n_classes)[whole.codes]
+        soft = hot * sure + (1 - hot) * (1 - sure) / (whole.n_classes - 1)
+        return Votes.from_soft(soft, classes=whole.classes.tolist(), learners=whole.learners)
     gone = np.random.default_rng(1).random(whole.codes.shape) < 0.2
     return replace(whole, codes=np.where(gone, -1, whole.codes))
 
@@ -128,6 +135,17 @@ def test_looking_at_a_large_panel_does_not_change_how_a_method_answers():
     answer = fuse(votes, random_state=7)
     assert answer.answered_by == "safe"
     np.testing.assert_array_equal(answer.posterior, fuse(votes, method="safe", random_state=7).posterior)
+
+
+def test_the_limits_of_a_crowd():
+    """Below 95 % of the votes, or from 20 learners on."""
+    codes = np.zeros((100, 10), int)
+    codes[:49, 0] = -1
+    assert not is_crowd(table(codes, 2))
+    codes[49:51, 0] = -1
+    assert is_crowd(table(codes, 2))
+    assert not is_crowd(table(np.zeros((10, 19), int), 2))
+    assert is_crowd(table(np.zeros((10, 20), int), 2))
 
 
 def test_it_can_be_stopped():

@@ -95,7 +95,7 @@ def test_fuse_writes_labels_and_says_what_it_did(capsys, folder, tmp_path, metho
         assert {"seed", "kept", "reason", "share_ratio"} <= set(restart)
 
 
-@pytest.mark.parametrize("method", ["deem", "mean_prob", "geo_pool", "log_pool"])
+@pytest.mark.parametrize("method", ["deem", "mean_prob", "geo_pool", "log_pool", "cal_pool"])
 def test_soft_files_are_fused_and_pooled(capsys, folder, tmp_path, method):
     out = tmp_path / "fused.parquet"
     run(capsys, "fuse", folder / "soft.csv", "-o", out, *by(method))
@@ -104,8 +104,9 @@ def test_soft_files_are_fused_and_pooled(capsys, folder, tmp_path, method):
 
 def test_pools_and_simpler_methods_are_shown_beside(capsys, folder, tmp_path):
     told = run(capsys, "fuse", folder / "soft.csv", "-o", tmp_path / "fused.csv", *DEEM)
-    for name in ("majority vote", "dawid skene", "mean prob", "geo pool", "log pool"):
+    for name in ("majority vote", "dawid skene", "mean prob", "geo pool", "log pool", "cal pool"):
         assert name in told
+    assert "This file has probabilities, and DEEM uses only the most probable class of each vote." in told
     told = run(capsys, "fuse", folder / "wide.csv", "--ignore", "label", "-o", tmp_path / "fused.csv", *DEEM)
     assert "The same label as: majority vote" in told
     assert "Without truth nobody can say who is right" in told
@@ -268,3 +269,19 @@ def test_a_model_of_rules_labels_new_rows_on_which_most_rules_abstain(capsys, ru
     fused = pd.read_csv(tmp_path / "fused.csv")
     assert fused["fused_label"].isna().tolist() == [False, True, False]
     assert fused["majority_vote"].tolist()[::2] == [0, 1]
+
+
+def test_soft_deem_is_trained_saved_and_applied_to_probabilities_and_labels(capsys, folder, tmp_path):
+    model, quick = tmp_path / "soft.safetensors", by("deem_soft")
+    told = run(capsys, "train", folder / "soft.csv", "-o", model, *quick)
+    assert "Trained 2 restarts" in told
+    assert "near-copies" not in told
+    assert "uses only the most probable class" not in told
+    run(capsys, "fuse", folder / "soft.csv", "-o", tmp_path / "fused.csv", *quick)
+    run(capsys, "apply", model, folder / "soft.csv", "-o", tmp_path / "applied.csv")
+    fused, applied = (pd.read_csv(tmp_path / name) for name in ("fused.csv", "applied.csv"))
+    assert (fused["fused_label"] == applied["fused_label"]).all()
+    np.testing.assert_allclose(fused["confidence"], applied["confidence"])
+    told = run(capsys, "apply", model, folder / "wide.csv", "-o", tmp_path / "labels.csv")
+    assert "The model was trained on 300 rows." in told
+    assert pd.read_csv(tmp_path / "labels.csv")["fused_label"].notna().all()

@@ -116,6 +116,17 @@ def test_layers_are_judged_by_the_most_active_state_of_their_units(layered):
             np.testing.assert_allclose(layer.information[at], looped(codes[fused == at], mutual_info_score), atol=1e-9)
 
 
+def test_layers_are_those_of_the_restart_that_agrees_best_with_the_labels(layered):
+    (part,) = layered.model.parts_
+    each = part.logits(layered.votes.codes).argmax(axis=2)
+    assert (each[0] != each[1]).any()
+    for restart, labels in enumerate(each):
+        found = dependence(layered.model, layered.votes, labels=labels)
+        assert found.restart == restart
+        named = dependence(layered.model, layered.votes, labels=labels, restart=restart)
+        np.testing.assert_array_equal(found.layers[1].information, named.layers[1].information)
+
+
 def test_summaries_leave_the_diagonal_out(layered):
     layer = dependence(layered.model, layered.votes).layers[0]
     off = ~np.eye(len(layer.units), dtype=bool)

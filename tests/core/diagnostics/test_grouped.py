@@ -108,7 +108,7 @@ def test_exact_confusion_is_the_trees(model):
 
 def test_a_single_fit_supports_its_own_labels(model, votes):
     fused = model.fuse_codes(votes.codes).argmax(axis=1)
-    assert (restart_support(model, votes.codes, fused) == 1).all()
+    assert (restart_support(model, votes, fused) == 1).all()
 
 
 # ---------------------------------------------------------------------- the tree

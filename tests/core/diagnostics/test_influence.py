@@ -57,7 +57,7 @@ def test_good_learners_have_ten_times_the_influence_of_guessers(independent, lay
 def test_a_permutation_swaps_votes_between_rows_and_keeps_how_often_each_class_is_voted(independent):
     votes = independent.votes
     sample = draw(np.arange(votes.n_rows), votes.truth, votes.n_classes, 10**6, RNG(0))
-    perturbation = Perturbation(votes, "permuted", 1, RNG(0))
+    perturbation = Perturbation(votes.codes, "permuted", 1, RNG(0))
     for _, s, changed in perturbation.changes(sample, [(0,), (1,)]):
         np.testing.assert_array_equal(np.bincount(changed[:, s]), np.bincount(votes.codes[:, s]))
         assert (changed[:, s] != votes.codes[:, s]).any()

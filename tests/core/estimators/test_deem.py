@@ -1,5 +1,7 @@
+import copy
 import json
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -7,8 +9,11 @@ import pytest
 from safetensors.torch import save_file
 from sklearn.base import clone
 
+import deem_core
 from deem_core import DEEM, IRBM, InputError, Votes, simulation
+from deem_core.groups.cliques import Clique
 from deem_core.training import restarts
+from deem_core.training.near_copies import Reduction
 from deem_core.votes.describe import accuracy
 
 QUICK = {"random_state": 0, "restarts": 2, "updates": 40, "batch_size": 256, "start": "majority"}
@@ -74,11 +79,14 @@ def test_truth_never_reaches_training(ensemble, fitted):
 
 def test_what_training_did_is_told(fitted):
     assert fitted.settings_["n_layers"] == {"value": 1, "reason": "42 rows per input unit are enough for a layer"}
-    assert {restart["seed"] for restart in fitted.restarts_} == {
-        record_seed["seed"] for record_seed in fitted.restarts_
-    }
-    assert all(restart["kept"] for restart in fitted.restarts_)
-    assert {record.restart for record in fitted.history_} == {0, 1}
+    expected = np.random.SeedSequence([fitted.seed_, 0]).generate_state(2).tolist()
+    assert [restart["seed"] for restart in fitted.restarts_] == expected
+    assert [(restart["training"], restart["kept"], restart["reason"]) for restart in fitted.restarts_] == [
+        (0, True, "")
+    ] * 2
+    assert all(0.5 <= restart["share_ratio"] <= 1.5 for restart in fitted.restarts_)
+    updates = [[record.update for record in fitted.history_ if record.restart == r] for r in (0, 1)]
+    assert updates == [list(range(1, 41))] * 2
     assert fitted.class_map_.shape == (2, 3)
     assert fitted.seconds_ > 0
     assert fitted.device_ in ("cpu", "cuda", "mps")
@@ -107,12 +115,12 @@ class TestFurtherRestarts:
     def collapse(monkeypatch, lost):
         """Let restarts with these numbers fail, whatever they learnt."""
 
-        def judged(votes, model, failures):
+        def judged(task, model, failures):
             failed = ["it was told to" if r in lost else failure for r, failure in enumerate(failures)]
-            return real(votes, model, failed)
+            return real(task, model, failed)
 
-        real = restarts._judge
-        monkeypatch.setattr(restarts, "_judge", judged)
+        real = restarts.LabelTask.judge
+        monkeypatch.setattr(restarts.LabelTask, "judge", judged)
 
     def test_they_replace_the_lost_ones(self, ensemble, monkeypatch):
         self.collapse(monkeypatch, {0, 1, 3})
@@ -147,10 +155,32 @@ class TestFurtherRestarts:
         assert len(model.restarts_) == 4  # four without a survivor: the third try is not made
 
 
-def test_sampling_the_label_averages_to_the_posterior(ensemble, fitted):
-    drawn = fitted.predict_proba(ensemble.votes, n_samples=400)
-    assert np.abs(drawn - fitted.predict_proba(ensemble.votes)).max() < 0.15
-    assert np.allclose(drawn * 400, np.round(drawn * 400))
+class TestDraws:
+    """E(Y|X) by drawn layers."""
+
+    def test_draws_are_a_setting_of_the_run_and_come_back_from_its_file(self, ensemble, tmp_path):
+        model = DEEM(**QUICK | {"updates": 20}, n_layers=1, draws=3).fit(ensemble.votes)
+        assert model.settings_["draws"] == {"value": 3, "reason": "given"}
+        model.save(tmp_path / "model.safetensors")
+        again = deem_core.load(tmp_path / "model.safetensors")
+        assert np.array_equal(again.predict_proba(ensemble.votes), model.predict_proba(ensemble.votes))
+
+    def test_draws_change_probabilities_and_are_repeatable(self, ensemble, fitted):
+        one, same, other = (deem_core.apply(fitted, ensemble.votes, draws=n).posterior for n in (5, 5, 0))
+        assert np.array_equal(one, same)
+        assert not np.allclose(one, other)
+        assert np.array_equal(other, fitted.predict_proba(ensemble.votes))  # the model itself is left alone
+
+    def test_the_answer_for_a_row_does_not_depend_on_the_rows_beside_it(self, ensemble, fitted):
+        whole = deem_core.apply(fitted, ensemble.votes, draws=5).posterior
+        part = deem_core.apply(fitted, ensemble.votes.select_rows(slice(100, 140)), draws=5).posterior
+        assert np.allclose(part, whole[100:140], atol=1e-6)
+
+    def test_a_model_without_layers_says_that_there_is_nothing_to_draw(self, ensemble):
+        model = DEEM(**QUICK | {"updates": 20}, n_layers=0, draws=3).fit(ensemble.votes)
+        assert any("no layers to draw from" in warning for warning in model.warnings_)
+        with pytest.raises(InputError, match="no layers to draw from"):
+            deem_core.apply(deem_core.IRBM().fit(ensemble.votes), ensemble.votes, draws=3)
 
 
 def test_rows_without_votes_get_the_prior(fitted):
@@ -165,6 +195,26 @@ def test_score_is_evaluation(ensemble, fitted):
     assert fitted.score(np.array(votes.codes), votes.truth) == pytest.approx(expected)
     with pytest.raises(InputError, match="no truth to score against"):
         fitted.score(votes.without_truth())
+
+
+def test_a_hedged_answer_is_the_mean_of_both_trainings_and_the_vote_shares(fitted):
+    """One voice for the first two learners, so that the shares are not those of the file."""
+
+    class Says:
+        def __init__(self, *shares):
+            self.shares = np.array(shares)
+
+        def posteriors(self, codes, *_):
+            return np.tile(self.shares, (len(codes), 1))
+
+    model = copy.copy(fitted)
+    model.parts_, model.hedged_ = [Says(0.9, 0.1, 0.0), Says(0.2, 0.2, 0.6)], True
+    model.reduction_ = Reduction.of(model.learners_, [Clique(model.learners_[:2], 1.0, "tight")])
+    codes = np.array([[0, 0, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2]], np.int32)  # 1, 2 and 8 of 11 voices
+    expected = (np.array([0.9, 0.1, 0.0]) + [0.2, 0.2, 0.6] + np.array([1, 2, 8]) / 11) / 3
+    np.testing.assert_allclose(model.fuse_codes(codes), expected[None])
+    model.hedged_ = False
+    np.testing.assert_allclose(model.fuse_codes(codes), [[0.9, 0.1, 0.0]])
 
 
 class TestNewRows:
@@ -247,6 +297,20 @@ class TestRobustness:
 
 
 class TestFiles:
+    def test_class_maps_that_are_no_identity_survive_a_file(self, tmp_path, ensemble, fitted):
+        """Hidden states are renamed in a cycle, which is not its own inverse: no answer may change."""
+        model, cycle = copy.copy(fitted), [1, 2, 0]
+        (part,) = fitted.parts_
+        weights, visible, hidden, *layers = part.model.parameters()
+        renamed = part.model.with_parameters([weights[..., cycle], visible, hidden[..., cycle], *layers])
+        model.parts_ = [replace(part, model=renamed, maps=part.maps[:, cycle])]
+        expected = fitted.predict_proba(ensemble.votes)
+        np.testing.assert_allclose(model.predict_proba(ensemble.votes), expected, atol=1e-6)
+        model.save(tmp_path / "m.safetensors")
+        again = DEEM.load(tmp_path / "m.safetensors")
+        assert (again.class_map_ == part.maps[:, cycle]).all()
+        np.testing.assert_allclose(again.predict_proba(ensemble.votes), expected, atol=1e-6)
+
     def test_a_saved_model_answers_as_before(self, tmp_path, ensemble, fitted):
         fitted.save(tmp_path / "m.safetensors")
         again = DEEM.load(tmp_path / "m.safetensors")

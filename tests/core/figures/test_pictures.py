@@ -78,6 +78,7 @@ def all_pictures(votes, found, grouped):
         "learner_accuracy": pictures.learner_accuracy(facts, votes.learners, np.full(votes.n_learners, 9)),
         "shapes": pictures.shapes(),
         "sweep_energies": pictures.sweep_energies(swept, smoothing=SMOOTHING),
+        "sweep_grouped": pictures.sweep_grouped(swept, smoothing=SMOOTHING),
         "energies": pictures.energies(RECORDS, RESTARTS, smoothing=0.5),
         "shares_over_time": pictures.shares_over_time(RECORDS, ["a", "b"], [0.5, 0.5]),
         "sampler_health": pictures.sampler_health(RECORDS),

@@ -210,6 +210,42 @@ def test_a_sweep_gives_its_rates_as_keys_and_its_verdicts():
     assert [c.key for c in figures.curves_of_sweep(made)] == [0, 2]
 
 
+def refereed(likelihood):
+    numbers = np.zeros((2, 3))
+    return SimpleNamespace(
+        rates=np.array([0.1, 2.0]),
+        n_layers=np.array([1, 1]),
+        epochs=np.array([0, 1, 2]),
+        positive=numbers,
+        negative=numbers,
+        difference=numbers,
+        by_depth=False,
+        verdicts=tuple(Verdict(kind, 1.0, 1, "", Numbers()) for kind in ("recommended", "class died")),
+        grouped_likelihood=likelihood,
+    )
+
+
+def test_the_grouped_likelihood_is_drawn_for_every_rate_that_is_not_hidden():
+    likelihood = np.array([[-1.0, -0.5, -0.1], [-1.0, -2.0, np.nan]])
+    figure = figures.grouped_likelihood(refereed(likelihood), selected=0.1)
+    assert [trace.name for trace in figure.data] == ["0.1", "2"]
+    np.testing.assert_array_equal(figure.data[0].y, likelihood[0])
+    assert (figure.data[0].line.dash, figure.data[1].line.dash) == ("solid", "dot")
+    assert figure.data[0].line.width > figure.data[1].line.width
+    assert len(figures.grouped_likelihood(refereed(likelihood), hidden=[2.0]).data) == 1
+    smoothed = figures.grouped_likelihood(refereed(likelihood), smoothing=0.5).data[0].y
+    np.testing.assert_allclose(smoothed, smooth(likelihood[:1], 0.5)[0])
+
+
+def test_without_a_grouped_model_or_curves_the_picture_says_so():
+    for figure in (
+        figures.grouped_likelihood(refereed(None)),
+        figures.grouped_likelihood(refereed(np.zeros((2, 3))), hidden=[0.1, 2.0]),
+    ):
+        assert not figure.data
+        assert figure.layout.annotations
+
+
 def test_records_give_a_curve_per_restart_and_dropped_ones_are_marked():
     kept, dropped = Restart(0, 1, True, "", 0.9), Restart(0, 2, False, "Class died.", 0.1)
     first, second, _ = figures.curves_of_records(history(), restarts=[kept, dropped])

@@ -1,5 +1,6 @@
 import json
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -43,6 +44,15 @@ def test_a_draft_without_a_name_vanishes(tmp_path):
     with draft(tmp_path) as file:
         file.stream.write(b"abc")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_a_link_leads_to_the_file_that_is_written(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "a.txt")
+    with whole_file(tmp_path / "link") as stream:
+        stream.write(b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "a.txt").read_bytes() == b"new"
 
 
 def test_folders_and_missing_folders_are_refused(tmp_path):

@@ -71,6 +71,47 @@ def test_noise_is_no_camp(n, d, knows):
     assert found.strength is None or np.isfinite(found.strength)
 
 
+def judged(monkeypatch, kappa):
+    """Judge twelve learners with these κ, by very many rows."""
+    np.fill_diagonal(kappa, 1)
+    monkeypatch.setattr("deem_core.groups.camps.cohen_kappa", lambda *_: kappa.copy())
+    no_rows, no_pairs = np.zeros((12, 5), np.int32), np.zeros((0, 2), int)
+    sample = PairSample(np.arange(5), no_rows, np.full((12, 12), 10**6), no_pairs, 0)
+    return camps(table(np.zeros((5, 12), int), 2), sample)
+
+
+def halves(alike, beside, between):
+    """Two sides of two halves each: κ inside halves, beside one another on a side, and between sides."""
+    half = np.arange(12) // 3
+    side = half // 2
+    return np.where(half[:, None] == half, alike, np.where(side[:, None] == side, beside, between)).astype(float)
+
+
+@pytest.mark.parametrize(("smaller", "split"), [(4, False), (5, True)])
+def test_the_smaller_side_must_hold_more_than_035_of_the_learners(monkeypatch, smaller, split):
+    side = np.arange(12) < smaller
+    found = judged(monkeypatch, np.where(side[:, None] & side, 0.9, np.where(side[:, None] | side, 0.05, 0.45)))
+    assert found.strength > 0.4
+    assert len(found.second) == smaller
+    assert found.split == split
+
+
+@pytest.mark.parametrize(
+    ("what", "split", "no_split"),
+    [
+        ("strength of 0.40", (0.6, 0.6, 0.225), (0.6, 0.6, 0.246)),
+        ("1.6 times the agreement between sides", (0.9, 0.25, 0.15), (0.9, 0.25, 0.165)),
+        ("median κ of 0.1", (0.105, 0.105, 0.02), (0.095, 0.095, 0.02)),
+    ],
+)
+def test_camps_begin_at_their_limits(monkeypatch, what, split, no_split):
+    above, below = (judged(monkeypatch, halves(*kappas)) for kappas in (split, no_split))
+    assert (above.split, below.split) == (True, False), what
+    assert above.strength > 0.4
+    assert (below.strength > 0.4) == (what != "strength of 0.40")
+    assert below.strength > 0.35
+
+
 def test_a_small_side_is_outvoted_and_no_alarm():
     assert not of(two_camps(0, first=12)).split
 

@@ -5,7 +5,7 @@ import pytest
 
 from deem_core import simulation
 from deem_core.control import Control
-from deem_core.groups.em import SMOOTHING, Expectation, fit
+from deem_core.groups.em import SMOOTHING, Counts, Expectation, fit
 from deem_core.groups.latent_tree import GroupedModel
 from deem_core.methods import dawid_skene
 from deem_core.votes import NO_VOTE
@@ -75,6 +75,15 @@ def test_a_round_never_lowers_the_penalised_likelihood(seed, missing):
         model = counts.model(groups, SMOOTHING)
     assert np.diff(values).min() > -1e-8
     assert values[-1] > values[0] + 1
+
+
+def test_the_smoothing_of_the_m_step():
+    """A hundredth of a vote in every cell: enough for what was never seen, too little to move what was."""
+    counts = Counts(np.array([3.0, 1.0]), np.array([[[4.0, 0.0], [0.0, 2.0]]]), np.array([[[9.0, 0.0], [1.0, 0.0]]]))
+    model = counts.model(((0, 1),), SMOOTHING)
+    np.testing.assert_allclose(model.pi, [0.75, 0.25])
+    np.testing.assert_allclose(model.A[0], [[4.01 / 4.02, 0.01 / 2.02], [0.01 / 4.02, 2.01 / 2.02]])
+    np.testing.assert_allclose(model.B[0], [[9.01 / 10.02, 0.5], [1.01 / 10.02, 0.5]])
 
 
 def test_expected_counts_are_those_of_enumeration():

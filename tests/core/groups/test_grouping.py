@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from deem_core import Votes, simulation
-from deem_core.groups.grouping import FITS, explain, group_words
-from deem_core.groups.latent_tree import ROOT
+from deem_core.groups.goodness import Goodness, Unexplained
+from deem_core.groups.grouping import FITS, _verdict, explain, group_words
+from deem_core.groups.latent_tree import ROOT, GroupedModel
+from deem_core.groups.search import find_groups
 from tests.core.groups.helpers import noisy_copies, table
 
 
@@ -38,11 +40,82 @@ def test_the_model_fits_what_it_describes_and_beats_the_majority(name):
     assert accuracy(grouping, ensemble) > majority
 
 
+def fits(excess, *, within=None, noise=0.0, within_noise=0.0, d=8, groups=()):
+    """Return whether a test with these numbers says that a model of d learners fits."""
+    model = GroupedModel(np.full(2, 0.5), groups, np.zeros((len(groups), 2, 2)), np.zeros((d, 2, 2)))
+    nothing = Unexplained(None, None)
+    return _verdict(Goodness(excess, within, noise, within_noise, nothing, (), 1000), model)[0]
+
+
+@pytest.mark.parametrize(
+    ("below", "above", "rest"),
+    [
+        (0.0079, 0.0081, {}),
+        (0.0079, 0.0081, {"d": 6}),
+        (0.00049, 0.00051, {"d": 5}),  # fewer than six learners
+        (0.0299, 0.0301, {"noise": 0.01}),  # three standard deviations
+        (0.0499, 0.0501, {"noise": 0.03}),  # but no more than 0.05
+    ],
+)
+def test_the_limits_of_a_fit(below, above, rest):
+    assert fits(below, **rest)
+    assert not fits(above, **rest)
+    families = {"groups": ((0, 1, 2, 3),), **rest}
+    if rest.get("d", 8) == 8:  # half of the learners in a group that is exact in itself
+        assert fits(above, within=0.00049, **families)
+        assert not fits(above, within=0.00051, **families)
+        assert fits(above, within=0.0029, within_noise=0.001, **families)
+        assert not fits(above, within=0.0031, within_noise=0.001, **families)
+        assert not fits(above, within=0.0, **{**families, "groups": ((0, 1, 2),)})
+        assert not fits(above, within=0.0, **{**families, "groups": ((0, 1), (2, 3))})
+
+
 def test_learners_that_share_hard_rows_do_not_fit():
     grouping = grouping_of(shared_hard_rows())
     assert not grouping.fits
     assert grouping.excess > FITS
     assert "does not fit" in grouping.reason
+
+
+def three_families(n=15_000, K=6, seed=0):
+    """Three learners in each of three families, whose heads are right on 70, 92 and 80 % of the rows."""
+    rng = np.random.default_rng(seed)
+
+    def told(signal, right):
+        return np.where(rng.random(n) < right, signal, (signal + rng.integers(1, K, n)) % K)
+
+    truth = rng.integers(K, size=n)
+    heads = [told(truth, right) for right in (0.7, 0.92, 0.8)]
+    return table(np.stack([told(head, 0.8) for head in heads for _ in range(3)], axis=1), K, truth=truth)
+
+
+FAMILIES = ((0, 1, 2), (3, 4, 5), (6, 7, 8))
+
+
+def test_the_label_does_not_stay_on_the_strongest_family():
+    votes = three_families()
+    grouping = grouping_of(votes)
+    best = find_groups(votes, np.random.default_rng(0)).best
+    assert best.groups == (FAMILIES[0], FAMILIES[2])  # BIC on 5,000 rows would save the parameters of a group
+    assert grouping.groups == FAMILIES
+    labels = grouping.model.posterior(votes.codes).argmax(axis=1)
+    assert (labels == votes.truth).mean() > (votes.majority_vote.codes == votes.truth).mean()
+    assert grouping.excess < FITS
+    assert grouping.settled  # the refused placement is no rival
+
+
+@pytest.mark.parametrize(
+    ("excess", "noise", "restored"),
+    [(0.0001, 0.0001, True), (0.0009, 0.0001, False), (0.0, 0.0004, False), (None, 0.0, False)],
+    ids=["chance is left", "more than chance is left", "too few rows to tell", "nothing to test"],
+)
+def test_a_dissolved_group_comes_back_only_if_it_explains_the_rest(monkeypatch, excess, noise, restored):
+    def tested(codes, n_classes, groups, rng, **_):
+        left = (excess, noise) if groups == FAMILIES else (0.0023, 0.0001)
+        return Goodness(left[0], None, left[1], 0.0, Unexplained(None, None), (), len(codes))
+
+    monkeypatch.setattr("deem_core.groups.grouping.goodness", tested)
+    assert (grouping_of(three_families()).groups == FAMILIES) is restored
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -193,19 +193,6 @@ def test_accuracy_on_larger_ensembles(large_data, name, expected, within):
     assert accuracy(dawid_skene.aggregate(votes, RNG).codes, truth) == pytest.approx(expected, abs=within)
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore:.*keyword")
-@pytest.mark.parametrize("coverage", [1, 0.7])
-def test_every_step_is_that_of_crowd_kit(coverage):
-    pytest.importorskip("crowdkit")
-    from benchmarks.bench_baselines import crowdkit_dawid_skene, crowdkit_table
-
-    votes = random_votes(np.random.default_rng(15), 300, 6, 4, coverage)
-    votes = votes.select_rows(votes.votes_per_row > 0)
-    for step in (1, 2, 5, 10):
-        theirs = crowdkit_dawid_skene(crowdkit_table(votes), step)
-        np.testing.assert_allclose(fit(votes, step).posterior, theirs, atol=1e-6)
-
-
 def test_a_method_that_is_told_to_stop_stands_after_its_first_iteration():
     votes = random_votes(np.random.default_rng(16), 300, 6, 4)
     cut = dawid_skene.aggregate(votes, RNG, control=StopWhen(lambda: True))

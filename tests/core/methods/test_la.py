@@ -1,6 +1,7 @@
 """LA in one pass and in two."""
 
 import numpy as np
+from scipy.special import softmax
 
 from deem_core.methods import la
 from tests.core.methods.helpers import make_votes, random_votes
@@ -34,6 +35,7 @@ def test_the_second_pass_uses_the_abilities_of_the_first():
             if vote >= 0:
                 scores[vote] += 4 * first.skills[i] - 1
         assert second.codes[row] == scores.argmax()
+        np.testing.assert_allclose(second.posterior[row], softmax(4 / 3 * scores), atol=1e-12)
 
 
 def test_the_order_is_drawn_from_the_generator():

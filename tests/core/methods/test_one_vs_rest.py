@@ -1,5 +1,7 @@
 """L-SML and FlyingSquid, which ask about one class at a time."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,20 @@ def test_accuracies_of_independent_learners_are_recovered(method):
     weights = np.log(accuracies / (1 - accuracies))
     best = accuracy(((2 * votes.codes - 1) @ weights > 0).astype(int), truth)
     assert accuracy(made.codes, truth) > best - 0.003
+
+
+def test_the_skill_of_flyingsquid_is_the_median_over_pairs_of_others():
+    """Two learners share their errors, so that triplets disagree, and mean and median with them."""
+    votes, _ = binary_votes([0.9, 0.8, 0.75, 0.7, 0.85], n=4000)
+    codes = np.array(votes.codes)
+    codes[:, 4] = np.where(np.arange(4000) % 4, codes[:, 0], codes[:, 4])
+    signs = signs_of(codes)
+    product = np.abs(signs.z.T @ signs.z) / 4000
+    for i, found in enumerate(flyingsquid.triplet_skills(signs)):
+        others = [j for j in range(5) if j != i]
+        each = [np.sqrt(product[i, j] * product[i, k] / product[j, k]) for j, k in combinations(others, 2)]
+        assert found == pytest.approx(min(1, np.median(each)))
+        assert abs(np.mean(each) - np.median(each)) > 1e-3
 
 
 def test_two_classes_are_one_question():

@@ -12,7 +12,7 @@ from tests.core.methods.helpers import DEGENERATE, check_sound, make_votes, rand
 
 SAMPLES = Path(__file__).resolve().parents[3] / "sample_data"
 RNG = np.random.default_rng(0)
-POOLS = [pools.mean_prob, pools.geo_pool, pools.log_pool]
+POOLS = [pools.mean_prob, pools.geo_pool, pools.log_pool, pools.cal_pool]
 each_pool = pytest.mark.parametrize("pool", POOLS, ids=lambda pool: pool.__name__)
 
 
@@ -136,3 +136,42 @@ def test_weights_that_do_not_settle_are_told_with_who_counts_most():
     told = f"Weights were still moving after 10 rounds: naive_bayes counts {made.skills.max():.1f} times as much as"
     assert made.notes[0].startswith(told)
     assert pools.log_pool(soft_votes(), RNG).notes[:1] != made.notes[:1]
+
+
+def confidence_at(votes, i, temper):
+    """Mean confidence of a learner's probabilities to a power, row by row."""
+    rows = [votes.soft[n, i].astype(float) for n in range(votes.n_rows) if votes.codes[n, i] >= 0]
+    return np.mean([max(row**temper) / sum(row**temper) for row in np.maximum(rows, 1e-6)])
+
+
+def test_the_calibrated_pool_makes_learners_as_sure_as_they_agree_with_the_others():
+    votes = soft_votes(n=400, coverage=1.0)
+    made = pools.cal_pool(votes, RNG)
+    pooled = np.zeros((votes.n_rows, votes.n_classes))
+    for i in range(votes.n_learners):
+        others = np.delete(votes.soft, i, axis=1).sum(axis=1).argmax(axis=1)
+        agreement = (votes.codes[:, i] == others).mean()
+        assert made.skills[i] == pytest.approx(agreement)
+        low, high = 0.02, 20.0
+        while high / low > 1 + 1e-6:
+            middle = (low * high) ** 0.5
+            low, high = (low, middle) if confidence_at(votes, i, middle) > agreement else (middle, high)
+        own = np.maximum(votes.soft[:, i].astype(float), 1e-6) ** low
+        pooled += own / own.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(made.posterior, pooled / pooled.sum(axis=1, keepdims=True), atol=1e-4)
+
+
+def test_who_is_too_sure_does_not_take_over_the_calibrated_pool():
+    digits = read_votes(SAMPLES / "digits_soft.csv", truth="label")
+    right = {pool: accuracy(pool(digits, RNG).codes, digits.truth) for pool in POOLS}
+    best = max(right[pool] for pool in POOLS if pool is not pools.cal_pool)
+    assert right[pools.cal_pool] > best + 0.02
+
+
+def test_a_learner_that_is_nowhere_beside_another_stays_as_it_is():
+    soft = np.zeros((6, 3, 2))
+    soft[:5, :2] = [0.7, 0.3]
+    soft[5, 2] = [0.1, 0.9]
+    made = pools.cal_pool(Votes.from_soft(soft), RNG)
+    assert np.isnan(made.skills).tolist() == [False, False, True]
+    np.testing.assert_allclose(made.posterior[5], [0.1, 0.9], atol=1e-6)

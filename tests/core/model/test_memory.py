@@ -8,8 +8,8 @@ import torch
 
 from deem_core import simulation
 from deem_core.errors import InputError
-from deem_core.methods.soft_deem import method as soft_method
-from deem_core.methods.soft_deem.method import EvidenceTrainer, settings_for
+from deem_core.methods.soft_deem import training as soft_training
+from deem_core.methods.soft_deem.training import EvidenceTrainer, settings_for
 from deem_core.methods.soft_deem.weighing import SoftRows
 from deem_core.model import memory
 from deem_core.model.config import Shape, TrainConfig, resolve
@@ -62,7 +62,7 @@ def test_the_bound_holds_for_soft_votes(n_layers, monkeypatch):
     )
     made = EvidenceTrainer(rows, data.codes, config, [1, 2, 3], device=CPU)
     bound = made._demand(data.codes, data.n_classes).bytes
-    monkeypatch.setattr(soft_method, "seeded_generator", lambda *_: torch.Generator())
+    monkeypatch.setattr(soft_training, "seeded_generator", lambda *_: torch.Generator())
     to_meta(made)
     with Watch() as watch:
         made.step()

@@ -8,7 +8,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
 
 from deem_core.model.energy import free_energy, initialise
-from deem_core.model.sampler import draw, evaluate_at, sample, step_size
+from deem_core.model.sampler import Evaluation, draw, evaluate_at, log_acceptance, sample, step_size
 from tests.oracles import (
     ALPHA,
     D,
@@ -16,11 +16,13 @@ from tests.oracles import (
     all_rows,
     boltzmann,
     distance,
-    flip_matrix,
-    langevin_matrix,
-    metropolis,
+    flip_law,
+    langevin_law,
+    potential,
     random_model,
     stationary,
+    step_law,
+    units,
 )
 
 N = K**D
@@ -35,28 +37,47 @@ def masked_rows() -> torch.Tensor:
     return all_rows(lowest=-1)
 
 
+def proposals(points, kind):
+    """Return the sampler's q(x' | x) over all pairs of rows, (N, N), put together from its sites."""
+    codes, log_q = points.codes[0], points.log_q[0]
+    sites = torch.stack([log_q[:, site].index_select(1, codes[:, site]) for site in range(D)])  # [site, from, to]
+    if kind != "gwg":
+        return sites.sum(0).exp()
+    differs = (codes[:, None] != codes[None]).permute(2, 0, 1)
+    return torch.where(differs.sum(0) == 1, (sites.exp() * differs).nan_to_num().sum(0), 0)
+
+
+@pytest.mark.parametrize("n_layers", LAYERS)
+@pytest.mark.parametrize("activation", ["sparsemax", "softmax"])
+@pytest.mark.parametrize("kind", ["dmala", "gwg"])
+def test_proposals_and_their_acceptance_are_those_of_the_paper(n_layers, activation, kind):
+    model = random_model(n_layers, seed=3, activation=activation)
+    points = evaluate_at(model, all_rows(), kind, ALPHA)
+    expected = flip_law(model) if kind == "gwg" else langevin_law(model)
+    torch.testing.assert_close(proposals(points, kind), expected, atol=1e-12, rtol=1e-9)
+    level = potential(model, units(all_rows()[0]))
+    torch.testing.assert_close(points.potential[0], level)
+    one, two = torch.nonzero(expected > 0).T  # every pair of rows, or those one flip apart
+    fields = (points.codes, points.potential, points.log_q)
+    here, there = (Evaluation(*(tensor[:, at] for tensor in fields)) for at in (one, two))
+    plain = level[two] - level[one] + expected[two, one].log() - expected[one, two].log()
+    torch.testing.assert_close(log_acceptance(here, there, kind)[0], plain)
+
+
 @pytest.mark.parametrize("n_layers", LAYERS)
 @pytest.mark.parametrize("activation", ["sparsemax", "softmax"])
 def test_stationary_laws_by_full_enumeration(n_layers, activation):
     model = random_model(n_layers, seed=3, activation=activation)
-    points = evaluate_at(model, all_rows(), "dmala", ALPHA)
     law = boltzmann(model)
-    langevin = langevin_matrix(points)
-    assert torch.allclose(langevin.sum(1), torch.ones(N, dtype=torch.float64), atol=1e-12)
-    assert distance(stationary(metropolis(langevin, points, "dmala")), law) < 1e-9
-    assert distance(stationary(langevin), law) > 0.01  # DULA: the same proposals without the test
-    points = evaluate_at(model, all_rows(), "gwg", ALPHA)
-    flips = flip_matrix(points)
-    assert torch.allclose(flips.sum(1), torch.ones(N, dtype=torch.float64), atol=1e-12)
-    assert distance(stationary(metropolis(flips, points, "gwg")), law) < 1e-9
+    for kind in ("dmala", "gwg"):
+        assert distance(stationary(step_law(model, kind)), law) < 1e-9
+    assert distance(stationary(step_law(model, "dula")), law) > 0.01  # the same proposals without the test
 
 
 @pytest.mark.parametrize("kind", ["dmala", "dula", "gwg"])
 def test_one_step_of_the_sampler_follows_the_enumerated_matrix(kind):
-    model = random_model(1, seed=3)
-    points, n_draws = evaluate_at(model, all_rows(), kind, ALPHA), 40_000
-    proposal = flip_matrix(points) if kind == "gwg" else langevin_matrix(points)
-    expected = proposal if kind == "dula" else metropolis(proposal, points, kind)
+    model, n_draws = random_model(1, seed=3), 40_000
+    expected = step_law(model, kind)
     start = all_rows()[:, 40:41].expand(1, n_draws, D)
     chain = sample(model, start, 1, generator(0), kind=kind, alpha=ALPHA)
     place = (chain.codes[0] * K ** torch.arange(D - 1, -1, -1)).sum(-1)
@@ -95,6 +116,19 @@ def test_a_silent_learner_does_not_change_the_law_of_the_others():
     law = (-free_energy(model, rows)[0]).softmax(0)
     place = (chain.codes[0, :, :3] * torch.tensor([9, 3, 1])).sum(-1)
     assert distance(torch.bincount(place, minlength=27) / len(place), law) < 0.03
+
+
+@pytest.mark.parametrize("n_layers", LAYERS)
+def test_a_vote_that_was_not_cast_plays_no_part_in_the_acceptance(n_layers):
+    model, rows = random_model(n_layers), masked_rows()
+    rows = rows[:, (rows[0, :, 1] < 0) & (rows[0, :, 0] >= 0)]
+    here = evaluate_at(model, rows, "dmala", ALPHA)
+    there = evaluate_at(model, torch.where(rows < 0, rows, (rows + 1) % K), "dmala", ALPHA)
+    plain = (there.potential - here.potential)[0]
+    for at, (one, two) in enumerate(zip(here.codes[0], there.codes[0], strict=True)):
+        for site in torch.nonzero(one >= 0)[:, 0]:
+            plain[at] += there.log_q[0, at, site, one[site]] - here.log_q[0, at, site, two[site]]
+    torch.testing.assert_close(log_acceptance(here, there, "dmala")[0], plain)
 
 
 def test_acceptance_and_movement_are_told_per_model():

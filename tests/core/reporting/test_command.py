@@ -45,6 +45,7 @@ OTHERS: dict[str, Any] = {
     "activation": "softmax",
     "early_stop": True,
     "near_copies": "collapse",
+    "draws": 7,
     "device": "cuda:1",
     "backend": "torch",
     "random_state": 5,

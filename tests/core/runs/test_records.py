@@ -23,6 +23,15 @@ def test_a_damaged_line_is_skipped_and_the_others_are_read(tmp_path):
     assert end
 
 
+def test_a_checkpoint_of_another_version_is_not_gone_on_from(tmp_path, monkeypatch):
+    workspace = Workspace(tmp_path)
+    control = RunControl(Status(workspace.new_run("train", add_votes(workspace, experts(80)), QUICK)))
+    control.save("training-0-0", Saved({}, {"records": 3}))
+    assert control.load("training-0-0").notes == {"records": 3}
+    monkeypatch.setattr("deem_core.runs.control.__version__", "0.0.0")
+    assert control.load("training-0-0") is None
+
+
 def test_the_size_of_stacks_alone_is_no_place_to_go_on_from(tmp_path, monkeypatch):
     workspace = Workspace(tmp_path)
     run = workspace.new_run("train", add_votes(workspace, experts(80)), QUICK)

@@ -20,6 +20,8 @@ import pytest
 from deem_core.errors import InputError
 from deem_core.model.records import Record
 from deem_core.runs import Workspace
+from deem_core.runs.dataset import dataset_id
+from deem_core.runs.private import private_file
 from deem_core.runs.run import State, write_state
 from tests.core.runs.helpers import CSV, QUICK, small
 
@@ -95,6 +97,13 @@ def test_a_second_file_brings_the_truth(workspace):
     assert workspace.read(dataset).votes.truth.tolist() == [0, 1]
     other = workspace.vary_dataset(dataset, truth=("better.csv", b"id,truth\n1,y\n2,y\n"))
     assert workspace.read(other).votes.truth.tolist() == [1, 1]
+
+
+def test_the_id_of_a_dataset_follows_from_all_that_it_is():
+    given = ("a.csv", "0" * 64, "1" * 64, {"id": "row"})
+    others = [("b.csv", *given[1:]), ("a.csv", "2" * 64, *given[2:]), (*given[:2], None, given[3]), (*given[:3], {})]
+    assert len({dataset_id(*one) for one in (given, *others)}) == 5
+    assert dataset_id(*given) == dataset_id(*given[:3], dict(given[3]))
 
 
 def test_reading_options_are_checked(workspace):
@@ -202,6 +211,22 @@ def test_files_are_the_owners_alone(workspace):
         assert stat.S_IMODE(os.stat(place).st_mode) == 0o700
         for name in names:
             assert stat.S_IMODE(os.stat(Path(place, name)).st_mode) == 0o600, name
+
+
+def test_what_must_survive_a_power_cut_is_on_the_disk_before_it_has_its_name(workspace, monkeypatch):
+    """All of it is there when the disk is told to keep it, and the name comes only then."""
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append((os.fstat(file).st_size, target.exists())))
+    target = workspace.root / "checkpoint"
+    with private_file(target, durable=True) as stream:
+        stream.write(b"tensors")
+    with private_file(workspace.root / "other") as stream:
+        stream.write(b"may be lost")
+    assert synced == [(7, False)]
+    target = workspace.root / "inputs" / hashlib.sha256(CSV).hexdigest()
+    small(workspace)
+    assert (len(CSV), False) in synced[1:]
+    assert target.exists()
 
 
 def test_progress_is_read_while_it_is_written(workspace):

@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 from deem_core.errors import InputError
 from deem_core.model.records import Record
 from deem_core.training import guidance
-from deem_core.training.guidance import Shown, judge_curves, judge_restarts, recommend, recommend_depth, smooth
+from deem_core.training.guidance import (
+    Numbers,
+    Shown,
+    judge_curves,
+    judge_restarts,
+    recommend,
+    recommend_depth,
+    smooth,
+)
+from deem_core.training.guidance.judge import end_noise, rise_words
 
 T = 65
 TIME = np.linspace(0, 1, T)
@@ -85,7 +94,7 @@ def test_verdicts_do_not_depend_on_the_scale_of_the_energies_or_a_shift_of_all(s
     made = shown([FLAT, SLOW, GOOD, QUICK, EXPLODING], rise=[0, 0, 0, 30, 0])
     other = Shown(made.rates, scale * made.positive + shift, scale * made.negative + shift)
     assert kinds(other) == kinds(made)
-    assert recommend(judge_curves(other))[1].index == recommend(judge_curves(made))[1].index
+    assert recommend(judge_curves(other), 0.2)[1].index == recommend(judge_curves(made), 0.2)[1].index
 
 
 def test_mirrored_curves_get_the_inverse_of_the_guidelines():
@@ -96,52 +105,55 @@ def test_mirrored_curves_get_the_inverse_of_the_guidelines():
     assert not upright[0].numbers.mirrored
 
 
-def test_the_smallest_usable_rate_from_the_floor_on_is_recommended():
+def test_twice_the_default_rate_is_recommended_if_nothing_speaks_against_it():
     made = shown([FLAT, SLOW, GOOD, GOOD, QUICK, QUICK, EXPLODING], rates=[0.06, 0.12, 0.25, 0.5, 1, 2, 4])
-    verdicts, chosen = recommend(judge_curves(made), least=0.4)
-    assert (chosen.kind, chosen.learning_rate, chosen.index) == ("recommended", 0.5, 3)
+    verdicts, chosen = recommend(judge_curves(made), 0.5)
+    assert (chosen.kind, chosen.learning_rate, chosen.index) == ("recommended", 1, 4)
     assert [verdict.kind for verdict in verdicts].count("recommended") == 1
-    assert verdicts[3].kind == "recommended"
-    assert "from 0.4 on" in chosen.why
-    assert recommend(judge_curves(made))[1].learning_rate == 0.25
+    assert verdicts[4].kind == "recommended"
+    assert "1 is 2 times the default rate, and nothing speaks against it" in chosen.why
+    assert recommend(judge_curves(made), 0.06)[1].learning_rate == 0.12
 
 
-def test_the_largest_usable_rate_is_taken_if_all_lie_below_the_floor():
-    made = shown([SLOW, GOOD, QUICK], rates=[0.1, 0.5, 1])
-    assert recommend(judge_curves(made), least=0.5)[1].learning_rate == 0.5
-    chosen = recommend(judge_curves(made), least=3)[1]
-    assert chosen.learning_rate == 1
-    assert "below 3" in chosen.why
+@pytest.mark.parametrize(
+    ("curves", "ratios", "expected"),
+    [
+        ([GOOD, GOOD, EXPLODING, GOOD], [1, 1, 1, 1], 0.5),  # of two equally near the smaller
+        ([GOOD, GOOD, GOOD, GOOD], [1, 0, 0, 1], 2),
+        ([GOOD, GOOD, FLAT, QUICK], [1, 0, 1, 1], 2),  # one that hardly moved is passed over
+        ([GOOD, GOOD, SLOW, QUICK], [1, 1, 1, 1], 1),  # one on its way back is not
+    ],
+)
+def test_the_nearest_rate_is_recommended_where_something_speaks_against_it(curves, ratios, expected):
+    chosen = recommend(judge_curves(shown(curves, ratios=ratios, rates=[0.25, 0.5, 1, 2])), 0.5)[1]
+    assert (chosen.kind, chosen.learning_rate) == ("recommended", expected)
+    assert ("nearest to 2 times" in chosen.why) == (expected != 1)
 
 
-def test_rates_above_the_first_that_fails_are_not_trusted():
-    made = shown([GOOD, GOOD, EXPLODING, GOOD], rates=[0.1, 0.5, 4, 8])
-    assert recommend(judge_curves(made), least=1)[1].learning_rate == 0.5
-
-
-def test_where_nothing_settles_the_best_of_the_rest_is_named_with_what_to_try():
-    chosen = recommend(judge_curves(shown([dip(0.03), dip(0.05)])))[1]
+def test_where_something_speaks_against_all_rates_the_best_of_the_rest_is_named_with_what_to_try():
+    early = [np.where(np.arange(T) < 6, curve, np.nan) for curve in (dip(3.0), dip(6.0))]
+    chosen = recommend(judge_curves(shown(early)), 0.2)[1]
     assert (chosen.kind, chosen.index) == ("best available", 1)
     assert "above" in chosen.to_try
 
 
 def test_no_safe_rate_is_said_and_never_guessed():
-    verdicts, chosen = recommend(judge_curves(shown([GOOD, GOOD], ratios=[0.0, 0.1])))
+    verdicts, chosen = recommend(judge_curves(shown([GOOD, GOOD], ratios=[0.0, 0.1])), 0.2)
     assert (chosen.kind, chosen.index, chosen.learning_rate) == ("no rate is safe", None, None)
     assert "0.1" in chosen.to_try
     assert all(verdict.rejected for verdict in verdicts)
 
 
 def test_one_rate_alone_can_be_judged():
-    assert recommend(judge_curves(shown([GOOD])))[1].kind == "recommended"
-    assert recommend(judge_curves(shown([GOOD], ratios=[0.0])))[1].kind == "no rate is safe"
+    assert recommend(judge_curves(shown([GOOD])), 0.2)[1].kind == "recommended"
+    assert recommend(judge_curves(shown([GOOD], ratios=[0.0])), 0.2)[1].kind == "no rate is safe"
 
 
 @pytest.mark.parametrize("records", [0, 1, 3])
 def test_curves_that_have_hardly_begun_are_not_settled(records):
     partial = [np.where(np.arange(T) < records, GOOD, np.nan)] * 2
     assert kinds(shown(partial)) == ["not settled"] * 2
-    assert recommend(judge_curves(shown(partial)))[1].kind == ("best available" if records else "no rate is safe")
+    assert recommend(judge_curves(shown(partial)), 0.2)[1].kind == ("best available" if records else "no rate is safe")
 
 
 def test_partial_curves_are_judged_by_what_they_have():
@@ -152,10 +164,117 @@ def test_curves_that_never_move_do_not_divide_by_zero():
     assert kinds(shown([np.zeros(T)])) == ["too small"]
 
 
+# ---------------------------------------------------------------------- few records
+
+
+MODEL = np.where(TIME < 0.3, -1.0, 0.0)
+"""A curve whose margin, depth and recovery are 1."""
+
+
+def probe(curve, *, others=MODEL, ratio=1.0, rise=0.0, wiggle=0.0):
+    """Return the verdict on a curve beside two of margin 1; all energies rise by a step, with this wiggle."""
+    difference = np.array([others, others, curve], float)
+    positive = -20 + rise * (TIME >= 0.5) + wiggle + 0 * difference
+    made = Shown(np.array([0.1, 0.2, 0.4]), positive, positive - difference, np.array([1, 1, ratio]))
+    return judge_curves(made, smoothing=0.0)[2]
+
+
+@pytest.mark.parametrize(("records", "said"), [(7, "Only 7 records"), (8, "has not settled")])
+def test_fewer_than_eight_records_say_nothing(records, said):
+    curve = np.where(np.arange(T) < records, np.where(np.arange(T) < 2, -1.0, -0.5), np.nan)
+    assert said in probe(curve).reason
+
+
+def test_nothing_is_recommended_from_fewer_than_eight_records():
+    for records, kind in ((7, "best available"), (8, "recommended")):
+        early = np.where(np.arange(T) < records, GOOD, np.nan)
+        assert recommend(judge_curves(shown([early])), 0.05)[1].kind == kind
+
+
+# ---------------------------------------------------------------------- rising energies
+
+
+@pytest.mark.parametrize("rise", [0, 0.5, 1, 3, 9.9, 10])
+def test_a_rise_that_is_let_pass_is_told_with_its_size(rise):
+    verdict = probe(MODEL, rise=rise)
+    assert verdict.kind == "usable"
+    assert verdict.numbers.rise == pytest.approx(rise)
+    why = recommend([verdict], 0.2)[1].why
+    if rise:
+        words = f"the energy of the data rose by {rise:.2g} margin{'' if rise == 1 else 's'}"
+        assert words in why
+        assert words[1:] in verdict.reason
+    else:
+        assert "no energy rose beyond its noise" in why
+        assert "rose" not in verdict.reason
+
+
+@pytest.mark.parametrize("rise", [10.1, 11, 30])
+def test_a_rise_beyond_ten_margins_is_refused(rise):
+    verdict = probe(MODEL, rise=rise)
+    assert verdict.kind == "rising energy"
+    assert f"rose by {rise:.0f} margins" in verdict.reason
+    assert recommend([verdict], 0.2)[1].kind == "no rate is safe"
+
+
+def test_noise_alone_is_not_told_as_a_rise():
+    told = [
+        rise_words(probe(MODEL, wiggle=np.random.default_rng(seed).normal(0, 0.3, T)).numbers) for seed in range(200)
+    ]
+    assert sum("margins" in words for words in told) <= 4
+
+
+def test_a_rise_within_three_standard_errors_is_noise():
+    assert rise_words(Numbers(rise_positive=2.9, rise_negative=1, rise_noise=1.0)) == "no energy rose beyond its noise"
+    assert rise_words(Numbers(rise_positive=1, rise_negative=3.1, rise_noise=1.0)) == (
+        "the energy of the samples rose by 3.1 margins"
+    )
+
+
+def test_noise_is_measured_from_the_steps_of_a_curve_and_not_from_its_trend():
+    wiggle = np.arange(T) % 2.0
+    expected = 1.4826 / np.sqrt(2) * np.sqrt(1 + 1 / 6)  # steps of ±1; the end is a mean of six records
+    assert end_noise(wiggle) == pytest.approx(expected)
+    assert end_noise(wiggle + 5 * np.arange(T)) == pytest.approx(expected)
+    assert end_noise(3.0 * np.arange(T)) == pytest.approx(0)
+    assert np.isnan(end_noise(wiggle[:2]))
+
+
+# ---------------------------------------------------------------------- grouped likelihood
+
+
+def refereed(levels, ratios=None, rates=(0.25, 0.5, 1, 2)):
+    made = shown([GOOD] * len(levels), ratios=ratios, rates=rates)
+    curves = np.array(levels)[:, None] * TIME.clip(max=0.5) * 2
+    return Shown(made.rates, made.positive, made.negative, made.share_ratio, grouped_likelihood=curves)
+
+
+@pytest.mark.parametrize(("level", "expected"), [(-0.29, 1), (-0.31, 0.5)])
+def test_a_rate_whose_labels_the_grouped_model_finds_unlikely_is_not_recommended(level, expected):
+    verdicts = judge_curves(refereed([-0.2, 0, level, -0.1]), smoothing=0.0)
+    assert [round(verdict.numbers.behind, 2) for verdict in verdicts] == [0.2, 0, -level, 0.1]
+    assert recommend(verdicts, 0.5)[1].learning_rate == expected
+    assert ("0.31 nats a row less likely" in verdicts[2].reason) == (level < -0.3)
+
+
+def test_a_rejected_rate_is_no_measure_for_the_others():
+    verdicts = judge_curves(refereed([-0.5, 0, -0.5, -0.6], ratios=[1, 0, 1, 1]), smoothing=0.0)
+    assert verdicts[2].numbers.behind == pytest.approx(0)
+    assert recommend(verdicts, 0.5)[1].learning_rate == 1
+
+
+def test_without_a_grouped_model_nothing_is_behind():
+    (verdict,) = judge_curves(shown([GOOD]))
+    assert np.isnan(verdict.numbers.behind)
+    assert "grouped" not in verdict.reason
+
+
 def test_deaths_at_most_rates_without_rising_energy_are_blamed_on_the_start():
     assert guidance.unlucky_start(judge_curves(shown([GOOD] * 3, ratios=[0, 0.1, 1])))
     assert not guidance.unlucky_start(judge_curves(shown([GOOD] * 3, ratios=[1, 1, 0])))
     assert not guidance.unlucky_start(judge_curves(shown([GOOD] * 3, ratios=[1, 0, 0], rise=[0, 50, 50])))
+    for rise, blamed in ((9.9, True), (10.1, False)):
+        assert guidance.unlucky_start([probe(MODEL, ratio=0.1, rise=rise)]) == blamed
 
 
 def test_smoothing_is_an_exponential_average_and_checked():

@@ -101,6 +101,24 @@ class TestJudge:
         assert not verdict.alarm
         assert verdict.reason.startswith("Class 0 shrank: 40 rows")
 
+    @pytest.mark.parametrize(
+        ("left", "kept", "alarm"),
+        [(34, False, True), (35, False, False), (36, False, False), (49, False, False), (50, True, False)],
+    )
+    def test_below_035_a_class_has_died_and_from_05_on_it_is_kept(self, left, kept, alarm):
+        labels = self.labels(0)
+        labels[0, left:100] = 2
+        verdict = judge(labels, self.majority, 3, [None])[0]
+        assert (verdict.kept, verdict.alarm) == (kept, alarm)
+        assert verdict.share_ratio == left / 100
+
+    @pytest.mark.parametrize(("shift", "flagged"), [(10, False), (11, True)])
+    def test_more_than_8_points_less_agreement_is_worth_a_look(self, shift, flagged):
+        verdicts = judge(self.labels(0, 0, 0, 0, shift), self.majority, 3, [None] * 5)
+        median = np.median([verdict.agreement for verdict in verdicts])
+        assert (median - verdicts[4].agreement > 0.08) == flagged
+        assert verdicts[4].flagged == flagged
+
     def test_many_dead_classes_are_counted(self):
         majority = np.arange(40).repeat(5)
         verdict = judge(np.array([majority % 8]), majority, 40, [None])[0]

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 import torch
+from scipy.special import softmax
 
 from deem_core.groups.cliques import Clique
-from deem_core.model.energy import initialise
+from deem_core.model.energy import initialise, to_dawid_skene
 from deem_core.training import parts
 from deem_core.training.near_copies import Reduction
 from deem_core.training.parts import Part, ask
@@ -27,6 +28,33 @@ def codes():
     return rng.integers(-1, 3, (20, 5)).astype(np.int32)[rng.integers(0, 20, 60)]
 
 
+def in_class_order(each, maps):
+    """Move what is said of hidden state k to class maps[r][k], restart by restart."""
+    moved = np.zeros_like(each)
+    for r, own in enumerate(maps):
+        for state, label in enumerate(own):
+            moved[r, ..., label] = each[r, ..., state]
+    return moved
+
+
+def test_hidden_states_speak_for_the_classes_of_their_map(part, codes):
+    """The second restart's map is a cycle, which is not its own inverse."""
+    each = ask(part.model, part.reduction.apply(codes), part.exact)
+    np.testing.assert_allclose(part.posteriors(codes), in_class_order(each, part.maps).mean(axis=0), atol=1e-6)
+    logits = part.logits(codes)
+    np.testing.assert_allclose(softmax(logits, axis=2), in_class_order(each, part.maps), atol=1e-6)
+
+
+def test_confusions_and_prior_follow_the_map_of_each_restart():
+    generators = [torch.Generator().manual_seed(seed) for seed in (0, 1)]
+    model = initialise(5, 3, 0, generators, scale=1.0).to(torch.float64)
+    model = model.with_parameters([model.weights, model.visible_bias, torch.tensor([[0, 1, 2], [0, 2, 1.0]]).double()])
+    maps = np.array([[0, 1, 2], [1, 2, 0]])
+    psi, pi = Part(Reduction.of(LEARNERS), model, maps).parameters()
+    for found, each in zip((psi, pi), to_dawid_skene(model), strict=True):
+        np.testing.assert_allclose(found, in_class_order(each.numpy(), maps).mean(axis=0), atol=1e-12)
+
+
 def test_repeated_rows_have_the_answer_of_each_alone(part, codes):
     alone = [part.posteriors(row[None])[0] for row in codes]
     np.testing.assert_allclose(part.posteriors(codes), alone, atol=1e-6)
@@ -44,7 +72,7 @@ def test_units_of_repeated_rows_are_those_of_each_alone(part, codes):
 def test_equal_rows_are_asked_once_after_near_copies_are_merged(part, monkeypatch):
     codes = np.array([[0, 1, 2, 2, 1], [0, 1, 2, -1, 1], [2, 1, 2, 2, 1], [0, 1, 2, 2, 1]], np.int32)
     asked = []
-    monkeypatch.setattr(parts, "ask", lambda model, rows, exact: asked.append(rows.copy()) or ask(model, rows, exact))
+    monkeypatch.setattr(parts, "ask", lambda model, rows, *how: asked.append(rows.copy()) or ask(model, rows, *how))
     part.posteriors(codes)
     assert np.concatenate(asked).tolist() == [[0, 1, 2, 1], [2, 1, 2, 1]]
 

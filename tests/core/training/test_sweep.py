@@ -11,11 +11,14 @@ import deem_core
 from deem_core import simulation
 from deem_core.control import Control
 from deem_core.errors import InputError
+from deem_core.groups.latent_tree import GroupedModel
 from deem_core.model.config import Shape, TrainConfig
 from deem_core.model.energy import initialise
 from deem_core.model.records import not_finite
+from deem_core.training.guidance import EARLIEST
 from deem_core.training.sweep import Sweep, Sweeper, default_rates, sweep
 from deem_core.training.sweep.depth import dependence
+from deem_core.training.sweep.referee import Referee
 from deem_core.training.sweep.trainer import Stack, SweepTrainer
 
 TINY = {"updates": 60, "batch_size": 32, "random_state": 0, "near_copies": "keep", "start": "majority", "device": "cpu"}
@@ -151,6 +154,20 @@ def test_a_stopped_sweep_has_a_usable_partial_result(votes):
     assert Sweep.from_dict(part.to_dict()).to_dict() == part.to_dict()
 
 
+def test_verdicts_are_provisional_until_the_sweep_is_complete(votes):
+    sweeper = Sweeper(votes, RATES, config=TrainConfig(**TINY))
+    for progress in sweeper:
+        part = sweeper.result()
+        assert part.share == pytest.approx(progress.share, abs=0.05)
+        if not part.complete:
+            assert all(verdict.provisional or verdict.kind == "not finite" for verdict in part.verdicts)
+            assert Sweep.from_dict(part.to_dict()).verdicts == part.verdicts
+            if part.share < EARLIEST:
+                assert {verdict.kind for verdict in part.verdicts} <= {"open", "not finite"}
+                assert part.recommendation.index is None
+    assert not any(verdict.provisional for verdict in sweeper.result().verdicts)
+
+
 def test_a_sweep_that_is_left_midway_ends_its_threads_and_still_answers(votes):
     sweeper = Sweeper(votes, RATES, config=TrainConfig(**TINY))
     for progress in sweeper:
@@ -163,7 +180,7 @@ def test_a_sweep_that_is_left_midway_ends_its_threads_and_still_answers(votes):
 def test_a_result_before_the_start_says_that_nothing_is_known(votes):
     empty = Sweeper(votes, RATES, config=TrainConfig(**TINY)).result()
     assert empty.recommendation.kind == "no rate is safe"
-    assert {verdict.kind for verdict in empty.verdicts} == {"not settled"}
+    assert {verdict.kind for verdict in empty.verdicts} == {"open"}
 
 
 def test_a_sweep_runs_once(votes):
@@ -271,6 +288,38 @@ def test_curves_come_as_a_tidy_table(done):
     one = frame[frame["learning_rate"] == 0.5]
     np.testing.assert_array_equal(one["difference"], done.difference[1])
     assert {"update", "epoch", "positive", "negative", "acceptance", "moved", "share_ratio"} <= set(frame)
+
+
+def test_where_the_grouped_model_fits_its_likelihood_of_the_labels_is_a_further_curve():
+    made = simulation.tree(1500, rng=np.random.default_rng(3)).votes
+    result = sweep(made, [0.1, 0.5], **{**TINY, "updates": 10, "start": "auto"})
+    assert result.training_start == "groups"
+    assert result.grouped_likelihood.shape == result.difference.shape
+    assert np.isfinite(result.grouped_likelihood).all()
+    assert (result.grouped_likelihood <= 0).all()
+    assert result.to_frame()["grouped_likelihood"].tolist() == result.grouped_likelihood.ravel().tolist()
+    back = Sweep.from_dict(json.loads(json.dumps(result.to_dict())))
+    np.testing.assert_array_equal(back.grouped_likelihood, result.grouped_likelihood)
+    assert result.verdicts[1].numbers.grouped_likelihood == pytest.approx(result.grouped_likelihood[1, -1], abs=0.1)
+
+
+def test_a_sweep_without_a_grouped_model_has_no_such_curve(done):
+    assert done.grouped_likelihood is None
+    assert done.to_frame()["grouped_likelihood"].isna().all()
+    content = done.to_dict()
+    for item in content["rates"]:
+        del item["grouped_likelihood"]  # as in a file of an earlier version
+    assert Sweep.from_dict(content).grouped_likelihood is None
+
+
+def test_the_referee_is_the_mean_log_posterior_of_labels_and_no_row_counts_more_than_its_least():
+    half, sure = 0.5, 1 - 1e-9
+    prior = np.array([half, half])
+    follows = np.array([[[sure, 1 - sure], [1 - sure, sure]]])
+    referee = Referee.of(GroupedModel(prior, (), np.zeros((0, 2, 2)), follows), np.array([[0], [1], [-1]]))
+    right, least = math.log(1 / (1 + 1e-4)), math.log(1e-4 / (1 + 1e-4))
+    assert referee(np.array([0, 1, 0])) == pytest.approx((2 * right + math.log(half)) / 3, abs=1e-6)
+    assert referee(np.array([1, 1, 1])) == pytest.approx((least + right + math.log(half)) / 3, abs=1e-6)
 
 
 def test_verdicts_can_be_drawn_again_with_another_smoothing(done):

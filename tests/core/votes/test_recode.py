@@ -105,3 +105,9 @@ def test_votes_that_nobody_cast_teach_nothing():
     silent = Votes(np.full((2, 3), -1), CLASSES, LEARNERS)
     with pytest.raises(InputError, match="every vote is missing"):
         votes_to_learn_from(silent)
+
+
+def test_votes_to_learn_from_have_no_truth():
+    given = votes([["cat", "dog", "owl"], ["owl", "owl", None]], truth=["cat", "owl"])
+    assert given.truth is not None
+    assert votes_to_learn_from(given).truth is None

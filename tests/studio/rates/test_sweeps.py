@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deem_core.errors import InputError
+from deem_core.training.guidance import Numbers, Verdict
 from studio.rates import sweeps
 
 
@@ -78,3 +79,13 @@ def test_thresholds_are_all_explained():
     table = sweeps.thresholds()
     assert len(table) >= 8
     assert table["meaning"].str.len().min() > 10
+
+
+@pytest.mark.parametrize(
+    ("kind", "provisional", "words"),
+    [("usable", False, "Usable"), ("class died", True, "A class died so far"), ("open", True, "Open")],
+)
+def test_the_table_says_which_verdicts_are_provisional(kind, provisional, words):
+    verdict = Verdict(kind, 0.5, 1, "Why.", Numbers(), provisional=provisional)
+    assert sweeps.look(verdict) == words
+    assert words in sweeps.ALL_LOOKS

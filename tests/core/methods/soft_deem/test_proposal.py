@@ -6,6 +6,7 @@ from deem_core.methods.soft_deem.proposal import (
     draw_positives,
     draw_votes,
     evidence_logits,
+    invert_votes,
     seeded_generator,
     vote_logits,
 )
@@ -50,9 +51,22 @@ def test_the_law_of_hidden_votes_given_the_label_is_that_of_enumeration():
 
 def test_hidden_votes_are_drawn_only_where_votes_were_cast():
     model, found = small_model(), random_evidence(3, missing=MISSING)
-    drawn = draw_votes(model, batched(found), torch.tensor([[0, 1, 2]]), 5, torch.Generator().manual_seed(0))
-    assert drawn.shape == (1, 3, 5, 3)
-    assert ((drawn[0] >= 0) == found.cast[:, None]).all()
+    labels = torch.tensor([[0, 1, 2]])
+    drawn = draw_votes(model, batched(found), labels, torch.Generator().manual_seed(0))
+    assert drawn.shape == (1, 3, 3)
+    assert ((drawn[0] >= 0) == found.cast).all()
+    inverted = invert_votes(model, batched(found), labels, torch.rand(3, 5))
+    assert inverted.shape == (1, 3, 5, 3)
+    assert ((inverted[0] >= 0) == found.cast[:, None]).all()
+
+
+def test_inverted_votes_follow_the_law_of_hidden_votes():
+    model, found = small_model(), random_evidence(2)
+    labels = torch.tensor([[2, 0]])
+    law = vote_logits(model, batched(found), labels)[0].softmax(-1)  # (2, 3, 3)
+    votes = invert_votes(model, batched(found), labels, (torch.arange(3_000) + 0.5).expand(3, -1) / 3_000)[0]
+    shares = torch.nn.functional.one_hot(votes, 3).double().mean(1)
+    assert (shares - law).abs().max() < 1e-3
 
 
 def test_without_layers_positives_follow_the_exact_law():

@@ -11,19 +11,8 @@ from deem_core.model.backend import number_key
 from deem_core.model.energy import free_and_expected_energy, free_energy, posterior, potential_and_gradient, stack
 from deem_core.model.kernel.engine import Engine
 from deem_core.model.kernel.evaluation import differentiate, evaluate, first_logits
-from deem_core.model.sampler import Sampler, evaluate_at
-from tests.oracles import (
-    ALPHA,
-    D,
-    K,
-    all_rows,
-    boltzmann,
-    distance,
-    flip_matrix,
-    langevin_matrix,
-    metropolis,
-    random_model,
-)
+from deem_core.model.sampler import Sampler
+from tests.oracles import ALPHA, D, K, all_rows, boltzmann, distance, random_model, step_law
 
 N = K**D
 LAYERS = [0, 1, 2, 3]
@@ -98,11 +87,8 @@ def test_parameter_gradients_are_those_of_autograd(n_layers, activation, persist
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n_layers", [0, 1, 2])
 def test_one_step_follows_the_enumerated_matrix(kind, n_layers):
-    """Langevin proposals rest on the gradient in the votes, so this holds it to float64 as well."""
-    model = random_model(n_layers, seed=3)
-    points, n_draws = evaluate_at(model, all_rows(), kind, ALPHA), 100_000
-    proposal = flip_matrix(points) if kind == "gwg" else langevin_matrix(points)
-    expected = (proposal if kind == "dula" else metropolis(proposal, points, kind))[40]
+    model, n_draws = random_model(n_layers, seed=3), 20_000
+    expected = step_law(model, kind)[40]
     start = np.repeat(as_rows(all_rows())[40:41], n_draws, axis=0)
     walk = engine_of(model).walk(0, start, Sampler(kind, 1, ALPHA), 0)
     counts = torch.bincount(places(walk.codes), minlength=N).to(torch.float64)
@@ -110,6 +96,20 @@ def test_one_step_follows_the_enumerated_matrix(kind, n_layers):
     chi2 = ((counts - n_draws * expected) ** 2 / (n_draws * expected))[probable].sum().item()
     freedom = int(probable.sum()) - 1
     assert abs(chi2 - freedom) < 4 * math.sqrt(2 * freedom) + 4
+
+
+def test_one_step_is_right_where_one_vote_is_far_more_certain_than_the_others():
+    """No scale of float32 holds the odds of all sites, so that each has its own."""
+    model, n_draws = random_model(0, seed=3), 20_000
+    bias = model.visible_bias.clone()
+    bias[0, 1] += 90
+    model = model.with_parameters([model.weights, bias, model.hidden_bias])
+    expected = step_law(model, "dmala")[40]
+    start = np.repeat(as_rows(all_rows())[40:41], n_draws, axis=0)
+    walk = engine_of(model).walk(0, start, Sampler("dmala", 1, ALPHA), 0)
+    found = torch.bincount(places(walk.codes), minlength=N).to(torch.float64) / n_draws
+    assert distance(found, expected) < 0.03
+    assert (walk.codes != start).mean() > 0.1
 
 
 @pytest.mark.parametrize("kind", ["dmala", "gwg"])

@@ -1,0 +1,99 @@
+"""Pictures of the running app for README and docs: ``python -m tests.browser.screenshots [NAME …]``.
+
+The app runs on a free port with a workspace of its own that is deleted afterwards; every picture begins with a bundled
+sample, opened and worked on as a person would.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.browser import chromium
+from tests.browser.conftest import APP_ROOT, serve
+from tests.browser.looking import FRESH, expect_calm
+
+FOLDER = APP_ROOT / "docs" / "images"
+SIZE = {"width": 1400, "height": 1000}
+PATIENCE = 600_000
+"""Milliseconds that a training or a sweep may take, and compiling the kernel before the first."""
+
+
+def main() -> None:
+    """Make the pictures that were named, or all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(PICTURES)} (default: all)")
+    names = parser.parse_args().names or list(PICTURES)
+    if unknown := sorted(set(names) - set(PICTURES)):
+        parser.error(f"there is no picture {unknown[0]!r}; there are {', '.join(PICTURES)}")
+    FOLDER.mkdir(exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory() as place,
+        serve(Path(place) / "home", Path(place) / "log.txt") as (url, _),
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=chromium.ensure(), args=list(chromium.LAUNCH_ARGS))
+        for name in names:
+            page = new_page(browser, url)
+            PICTURES[name](page)
+            shoot(page, name)
+            page.context.close()
+        browser.close()
+
+
+def new_page(browser: Browser, url: str) -> Page:
+    """Return a page in the light theme."""
+    return browser.new_context(base_url=url, viewport=SIZE, color_scheme="light", reduced_motion="reduce").new_page()
+
+
+def shoot(page: Page, name: str) -> None:
+    """Write what the page shows."""
+    expect_calm(page)
+    page.mouse.move(SIZE["width"] - 5, SIZE["height"] - 5)  # off every button
+    page.wait_for_timeout(1500)  # drawings fade in
+    path = FOLDER / f"{name}.png"
+    page.screenshot(path=path)
+    sys.stdout.write(f"Written: {path.relative_to(APP_ROOT)}\n")
+
+
+def open_sample(page: Page, name: str) -> None:
+    """Load a bundled sample from the home page."""
+    page.goto("/")
+    page.locator(f".st-key-open_sample_{name} button:visible").click()
+    expect(page.locator(".st-key-side_dataset")).to_contain_text(name, timeout=60_000)
+    expect_calm(page)
+
+
+def turn_to(page: Page, title: str) -> None:
+    """Turn to another page by the sidebar."""
+    page.get_by_test_id("stSidebarNavLink").filter(has_text=title).click()
+    expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+    expect_calm(page)
+
+
+def train(page: Page) -> None:
+    """Train on the sample with one expert, with default settings."""
+    open_sample(page, "experts_wide")
+    turn_to(page, "Train")
+    page.locator(".st-key-start_training button").click()
+    expect(page.get_by_role("button", name="Download the fused CSV")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(f".st-key-shares_chart .js-plotly-plot{FRESH}")).to_be_visible()
+
+
+def learning_rate(page: Page) -> None:
+    """Sweep the sample of digits, with default settings."""
+    open_sample(page, "digits_soft")
+    turn_to(page, "Learning rate")
+    page.locator(".st-key-start_sweep button").click()
+    expect(page.locator("[class*='st-key-rate_panel']").first).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("Verdicts", exact=True)).to_be_visible(timeout=PATIENCE)
+
+
+PICTURES: dict[str, Callable[[Page], None]] = {"train": train, "learning_rate": learning_rate}
+"""Name of the file → what is done before it is taken."""
+
+if __name__ == "__main__":
+    main()
