@@ -12,7 +12,7 @@ READERS = ("cal_pool", "deem_soft")
 ADVICE = (
     "The calibrated pool reads all of them: it was right more often than the majority vote on 12 of 13 test ensembles "
     "and never less often, by 1.8 points on average. Against DEEM nothing is clear: the pool was right more often than "
-    "DEEM on 5 of 8, soft DEEM on 4 of 7. Compare them before you choose."
+    "DEEM on 8 of the 13, soft DEEM on 7. Compare them before you choose."
 )
 """What was measured (benchmarks/results/soft.md), for pages and commands."""
 
