@@ -44,7 +44,7 @@ def show(opened: Opened) -> dict[str, Any]:
         method = st.segmented_control(
             "Method",
             methods,
-            default="deem",
+            default=None if state.value(_key(METHOD)) else "deem",
             required=True,
             format_func=method_title,
             **_keep(METHOD),
@@ -72,22 +72,28 @@ def choose_method(method: str) -> None:
     state.set_value(_key(METHOD), method)
 
 
+def is_swept(method: str) -> bool:
+    """Return whether a sweep of learning rates says something about a method."""
+    return METHODS[method].tunable and not METHODS[method].soft
+
+
 def _rate(method: str, usual: Settings) -> dict[str, Any]:
-    chosen = sweeps.chosen_rate()
+    swept = is_swept(method)
+    chosen = sweeps.chosen_rate() if swept else None
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     kind = left.segmented_control(
         "Learning rate",
-        [FROM_DATA, CHOSEN, *([] if METHODS[method].soft else [BY_SWEEP])],
+        [FROM_DATA, CHOSEN, *([BY_SWEEP] if swept else [])],
         default=CHOSEN if chosen is not None else FROM_DATA,
         required=True,
-        **_keep(f"rate_kind_{chosen}_{METHODS[method].soft}"),
+        **_keep(f"rate_kind_{chosen}_{swept}"),
         help="By a sweep: several rates are tried first and the recommended one is used. It takes about as long as "
         "the training itself.",
     )
     if kind == BY_SWEEP:
         return {"learning_rate": AUTO}
     if kind == FROM_DATA:
-        elsewhere = "" if METHODS[method].soft else f"; {GROUPS_RATE:g} from the grouped model"
+        elsewhere = f"; {GROUPS_RATE:g} from the grouped model" if swept else ""
         right.caption(f"{usual.config.learning_rate:g}: {usual.reasons['learning_rate']}{elsewhere}")
         return {}
     rate = right.number_input(
@@ -96,7 +102,7 @@ def _rate(method: str, usual: Settings) -> dict[str, Any]:
         100.0,
         chosen or float(usual.config.learning_rate or 0.5),
         format="%g",
-        **_keep(f"rate_{chosen}"),
+        **_keep(f"rate_{chosen}_{swept}"),
         label_visibility="collapsed",
     )
     return {"learning_rate": rate}

@@ -174,7 +174,7 @@ def test_from_the_grouped_model_no_rate_is_advised(swept):
 def test_no_sweep_speaks_for_a_training_on_probabilities(swept):
     found = collapse(settings_of(swept, method="deem_soft"), recommending(swept, 1.0))
     assert rates(found) == []
-    assert "say nothing about training on probabilities" in found.advice
+    assert "says nothing about training on probabilities" in found.advice
 
 
 def test_on_the_sample_a_training_is_told_the_rate_of_its_sweep(swept):
