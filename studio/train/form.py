@@ -40,11 +40,12 @@ def show(opened: Opened) -> dict[str, Any]:
     votes = opened.reading.votes
     methods = [name for name in TRAINED if votes.soft is not None or not METHODS[name].soft]
     first, second = st.columns([2, 3]) if len(methods) <= BESIDE else (st.container(), st.container())
+    default = None if state.value(_key(METHOD)) else "deem"  # one that a button chose stands in the session
     with first:
-        method = st.segmented_control(
+        chosen = st.segmented_control(
             "Method",
             methods,
-            default=None if state.value(_key(METHOD)) else "deem",
+            default=default,
             required=True,
             format_func=method_title,
             **_keep(METHOD),
@@ -53,6 +54,7 @@ def show(opened: Opened) -> dict[str, Any]:
             "learners that err together, and is fitted exactly too. Soft DEEM reads probabilities, where a file has "
             "them; all others read the most probable class of each vote.",
         )
+    method = chosen or "deem"
     usual = resolve(TrainConfig(), Shape.of(votes), soft=METHODS[method].soft)
     config: dict[str, Any] = {"method": method}
     tunable = METHODS[method].tunable

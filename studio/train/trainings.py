@@ -126,7 +126,7 @@ def confidence_counts(labels: StoredAnswer) -> tuple[Floats, NDArray[np.int64]]:
 
 
 def judged(run: Run) -> bool:
-    """Return whether it is known what good energy curves of a training look like."""
+    """Return whether the energy curves of a training are judged."""
     return curves_judged(run.config.get("method"))
 
 
