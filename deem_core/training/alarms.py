@@ -39,7 +39,8 @@ def alarms(
 ) -> list[Alarm]:
     """Return what is wrong with a training, the worst first.
 
-    What to do about the learning rate is left to sweeps; see `rate_advice`.
+    What to do about the learning rate is left to sweeps; see `rate_advice`. Curves from a start at groups are noise
+    around a model that fits: they have no dip to measure an explosion by, and are not judged.
 
     Parameters
     ----------
@@ -53,7 +54,7 @@ def alarms(
         Of the same votes.
     """
     rate = rate_advice(settings, sweep)
-    judged = curves_judged(settings.get("method"))
+    judged = curves_judged(settings.get("method")) and settings.get("start") != "groups"
     return [
         *_collapse(restarts, settings, rate),
         *_instability(records if judged else (), restarts, settings, rate),

@@ -200,3 +200,12 @@ def test_curves_that_mean_something_else_are_not_judged():
     assert kinds(alarms(diverging, SETTINGS | {"method": "deem_soft"})) == []
     apart = [restart(), restart(reason="It agrees with the others on 60.0% of the rows.")]
     assert kinds(alarms(diverging, SETTINGS | {"method": "deem_soft"}, apart)) == ["instability"]
+
+
+def test_curves_from_the_grouped_model_are_not_judged():
+    """They are noise around zero, in which one record is easily several times the others."""
+    records, from_groups = history(difference=np.linspace(0, 40, 64)), SETTINGS | {"start": "groups"}
+    assert kinds(alarms(records, SETTINGS, [restart()] * 2)) == ["instability"]
+    assert kinds(alarms(records, from_groups, [restart()] * 2)) == []
+    apart = restart(reason="It agrees with the others on 70 % of the rows.")
+    assert kinds(alarms(records, from_groups, [restart(), apart])) == ["instability"]
