@@ -23,8 +23,6 @@ VERSION = "deem_train_settings"
 FROM_DATA, CHOSEN, BY_SWEEP = "From the data", "Chosen", "By a sweep"
 STARTS = {AUTO: "By the votes", "majority": "Majority vote", "groups": "Grouped model"}
 METHOD = "method"
-BESIDE = 4
-"""Methods up to which the learning rate fits beside them."""
 LAYERED = ("deem", "deem_soft")
 """Methods with layers."""
 _WHY = {item.name: item.metadata["why"] for item in fields(TrainConfig)}
@@ -39,28 +37,25 @@ def show(opened: Opened) -> dict[str, Any]:
     """Show the settings and return the config of a train run."""
     votes = opened.reading.votes
     methods = [name for name in TRAINED if votes.soft is not None or not METHODS[name].soft]
-    first, second = st.columns([2, 3]) if len(methods) <= BESIDE else (st.container(), st.container())
     default = None if state.value(_key(METHOD)) else "deem"  # one that a button chose stands in the session
-    with first:
-        chosen = st.segmented_control(
-            "Method",
-            methods,
-            default=default,
-            required=True,
-            format_func=method_title,
-            **_keep(METHOD),
-            help="DEEM has layers that disentangle learners. The iRBM has none and is the Dawid-Skene model in another "
-            "guise; exact fits it by maximum likelihood, without a sampler. Grouped Dawid-Skene looks for "
-            "learners that err together, and is fitted exactly too. Soft DEEM reads probabilities, where a file has "
-            "them; all others read the most probable class of each vote.",
-        )
+    chosen = st.segmented_control(
+        "Method",
+        methods,
+        default=default,
+        required=True,
+        format_func=method_title,
+        **_keep(METHOD),
+        help="DEEM has layers that disentangle learners. The iRBM has none and is the Dawid-Skene model in another "
+        "guise; exact fits it by maximum likelihood, without a sampler. Grouped Dawid-Skene looks for "
+        "learners that err together, and is fitted exactly too. Soft DEEM reads probabilities, where a file has "
+        "them; all others read the most probable class of each vote.",
+    )
     method = chosen or "deem"
     usual = resolve(TrainConfig(), Shape.of(votes), soft=METHODS[method].soft)
     config: dict[str, Any] = {"method": method}
     tunable = METHODS[method].tunable
     if tunable:
-        with second:
-            config |= _rate(method, usual)
+        config |= _rate(method, usual)
         config |= _main(method, usual, opened)
     config["random_state"] = st.session_state.get(_key("seed"), 0) if tunable else 0
     if tunable:
@@ -164,7 +159,7 @@ def _advanced(method: str, usual: Settings) -> dict[str, Any]:
         )
     config["early_stop"] = grid.toggle("Stop when settled", **_keep("early_stop"), help=_help("early_stop"))
     config["allow_few_learners"] = grid.toggle(
-        "Allow fewer than three learners",
+        "Allow few learners",
         **_keep("allow_few_learners"),
         help=_help("allow_few_learners"),
     )
