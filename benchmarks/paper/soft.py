@@ -10,7 +10,7 @@ from benchmarks.paper.findings import places
 from benchmarks.paper.methods import table_rows, title
 from benchmarks.paper.outcome import Outcome, Pivot, Table
 
-METHODS = ("mv", "ds", "mean_prob", "geo_pool", "log_pool", "irbm", "deem", "deem_soft")
+METHODS = ("mv", "ds", "mean_prob", "geo_pool", "log_pool", "cal_pool", "irbm", "deem", "deem_soft")
 RUNS = 3
 
 

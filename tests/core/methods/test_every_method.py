@@ -56,7 +56,10 @@ def test_degenerate_votes_are_fused_soundly_or_refused_with_a_sentence(name, cas
         return
     made = run(name, votes)
     check_sound(made, votes)
-    assert made.skills is None or (np.isnan(made.skills) == (votes.learner_coverage == 0)).all()
+    unknown = votes.learner_coverage == 0
+    if name == "cal_pool":  # a learner is judged by the others
+        unknown |= votes.n_learners == 1
+    assert made.skills is None or (np.isnan(made.skills) == unknown).all()
 
 
 @each_method
@@ -140,7 +143,7 @@ def test_a_method_that_is_told_to_stop_stands_where_it_is_and_says_so(name):
         with pytest.raises(Stopped, match="after 1 of 3 classes, and labels need all of them"):
             run(name, votes, control=StopWhen(lambda: True))
         return
-    if name in ("auto", "gds"):  # half a search is no answer
+    if name in ("auto", "gds", "cal_pool"):  # half a search is no answer, nor are half of the learners tempered
         with pytest.raises(Stopped):
             run(name, votes, control=StopWhen(lambda: True))
         return

@@ -4,7 +4,7 @@ from types import NoneType
 
 import pytest
 
-from deem_core import DEEM, IRBM, InputError
+from deem_core import DEEM, IRBM, InputError, SoftDEEM
 from deem_core.model.config import Shape, TrainConfig, resolve, setting_types
 
 
@@ -86,8 +86,11 @@ def test_every_setting_says_what_it_is_and_why():
 def test_the_estimators_take_every_setting_with_its_default():
     settings = {item.name: item.default for item in fields(TrainConfig)}
     assert defaults(DEEM) == settings
-    without_layers = {name: value for name, value in settings.items() if name not in ("n_layers", "activation")}
+    of_layers = ("n_layers", "activation", "draws")
+    without_layers = {name: value for name, value in settings.items() if name not in of_layers}
     assert defaults(IRBM) == without_layers | {"method": "exact", "near_copies": "keep"}
+    of_labels = ("start", "near_copies", "draws")
+    assert defaults(SoftDEEM) == {name: value for name, value in settings.items() if name not in of_labels}
 
 
 def defaults(kind):
