@@ -30,14 +30,15 @@ def settings(opened: datasets.Opened) -> None:
             icon=":material/restart_alt:",
             on_click=form.reset,
         )
-        st.button(
-            "Compare learning rates first",
-            key="to_rates",
-            type="tertiary",
-            icon=":material/show_chart:",
-            on_click=state.go_to,
-            args=("learning_rate",),
-        )
+        if form.is_swept(config["method"]):
+            st.button(
+                "Compare learning rates first",
+                key="to_rates",
+                type="tertiary",
+                icon=":material/show_chart:",
+                on_click=state.go_to,
+                args=("learning_rate",),
+            )
         st.space("stretch")
         st.button(
             "Train",
@@ -233,7 +234,7 @@ def curves(run: Run, opened: datasets.Opened, summary: FusionSummary | None) -> 
     classes, majority = opened.reading.votes.classes, outcome.majority_shares(opened)
     widgets.tabs(
         {
-            "Energies": lambda: energies(records, summary),
+            "Energies": lambda: energies(run, records, summary),
             "Classes while training": lambda: widgets.picture(
                 pictures.shares_over_time(records, classes, majority), "classes_chart"
             ),
@@ -242,12 +243,14 @@ def curves(run: Run, opened: datasets.Opened, summary: FusionSummary | None) -> 
     )
 
 
-def energies(records: Sequence[Record], summary: FusionSummary | None) -> None:
+def energies(run: Run, records: Sequence[Record], summary: FusionSummary | None) -> None:
     smoothing = st.slider("Smoothing", 0.0, 0.99, 0.5, **widgets.keep("train_smoothing"), width=220)
     restarts, from_groups = (
         ((), False) if summary is None else (summary.training.restarts, summary.training.from_groups)
     )
-    picture = pictures.energies(records, restarts, smoothing=smoothing, from_groups=from_groups)
+    picture = pictures.energies(
+        records, restarts, smoothing=smoothing, from_groups=from_groups, judged=trainings.judged(run)
+    )
     widgets.picture(picture, "energy_chart")
 
 

@@ -65,6 +65,11 @@ def _copies(material: Material) -> str:
             "Learners that err together can capture the label. The model gives each group it found one hidden opinion; "
             f"whether that explains these votes is tested without truth. {groups.reason}"
         )
+    if "near_copies" not in material.settings:
+        return (
+            "Learners that are nearly copies of each other can capture the label. This method does not look for them, "
+            "and every learner kept its voice."
+        )
     sentence = (
         "Learners that are nearly copies of each other can capture the label. The guard looks for them before training "
         "and finds tight groups; looser ones, such as models trained on the same data, may stay unseen."

@@ -16,6 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from deem_core.figures import Picture, pictures, plotly_code
 from deem_core.reporting.material import Material
 from deem_core.text import moment, number, percent
+from deem_core.training.alarms import curves_judged
 from deem_core.training.guidance import REJECTED
 
 SECTIONS = {
@@ -106,6 +107,7 @@ def pictures_of(material: Material, numbers: Mapping[str, Any]) -> dict[str, Pic
                 material.summary.training.restarts,
                 smoothing=SMOOTHING,
                 from_groups=material.summary.training.from_groups,
+                judged=curves_judged(material.summary.training.method),
             ),
             "shares_over_time": pictures.shares_over_time(material.records, classes, labels["majority_shares"]),
             "sampler_health": pictures.sampler_health(material.records),

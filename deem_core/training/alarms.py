@@ -39,7 +39,8 @@ def alarms(
 ) -> list[Alarm]:
     """Return what is wrong with a training, the worst first.
 
-    What to do about the learning rate is left to sweeps; see `rate_advice`.
+    What to do about the learning rate is left to sweeps; see `rate_advice`. Curves from a start at groups are noise
+    around a model that fits: they have no dip to measure an explosion by, and are not judged.
 
     Parameters
     ----------
@@ -53,12 +54,17 @@ def alarms(
         Of the same votes.
     """
     rate = rate_advice(settings, sweep)
-    on_labels = settings.get("method") != ON_PROBABILITIES
+    judged = curves_judged(settings.get("method")) and settings.get("start") != "groups"
     return [
         *_collapse(restarts, settings, rate),
-        *_instability(records if on_labels else (), restarts, settings, rate),
+        *_instability(records if judged else (), restarts, settings, rate),
         *_sampler(records, settings),
     ]
+
+
+def curves_judged(method: str | None) -> bool:
+    """Return whether the energy curves of a method's training are judged."""
+    return method != ON_PROBABILITIES
 
 
 class RateAdvice(NamedTuple):
@@ -88,7 +94,7 @@ def rate_advice(settings: Mapping[str, Any], sweep: Sweep | None = None) -> Rate
         It counts if it is finished, compared rates, and holds for these settings.
     """
     if settings.get("method") == ON_PROBABILITIES:
-        return RateAdvice("Sweeps are of votes and say nothing about training on probabilities.", {})
+        return RateAdvice("A sweep trains on labels and says nothing about training on probabilities.", {})
     if settings.get("start") == "groups":
         return RateAdvice("The rate from the grouped model is small already, and no sweep chooses it.", {})
     if sweep is None or not sweep.complete or sweep.by_depth or not sweep.holds_for(settings):

@@ -39,7 +39,8 @@ ALL_LOOKS = dict(VERDICT_LOOKS.values()) | SO_FAR
 """Words of a verdict in the table → colour."""
 
 NO_REFEREE = (
-    "The grouped model does not explain these votes, or was not asked (start: majority): it judges no labels here."
+    "The grouped model does not judge the labels here: it does not explain these votes, or was not asked (start: "
+    "majority)."
 )
 
 LEAST_SHARE = next(value for name, value, _ in THRESHOLDS if name == "smallest class share")

@@ -23,8 +23,6 @@ VERSION = "deem_train_settings"
 FROM_DATA, CHOSEN, BY_SWEEP = "From the data", "Chosen", "By a sweep"
 STARTS = {AUTO: "By the votes", "majority": "Majority vote", "groups": "Grouped model"}
 METHOD = "method"
-BESIDE = 4
-"""Methods up to which the learning rate fits beside them."""
 LAYERED = ("deem", "deem_soft")
 """Methods with layers."""
 _WHY = {item.name: item.metadata["why"] for item in fields(TrainConfig)}
@@ -39,26 +37,25 @@ def show(opened: Opened) -> dict[str, Any]:
     """Show the settings and return the config of a train run."""
     votes = opened.reading.votes
     methods = [name for name in TRAINED if votes.soft is not None or not METHODS[name].soft]
-    first, second = st.columns([2, 3]) if len(methods) <= BESIDE else (st.container(), st.container())
-    with first:
-        method = st.segmented_control(
-            "Method",
-            methods,
-            default="deem",
-            required=True,
-            format_func=method_title,
-            **_keep(METHOD),
-            help="DEEM has layers that disentangle learners. The iRBM has none and is the Dawid-Skene model in another "
-            "guise; exact fits it by maximum likelihood, without a sampler. Grouped Dawid-Skene looks for "
-            "learners that err together, and is fitted exactly too. Soft DEEM reads probabilities, where a file has "
-            "them; all others read the most probable class of each vote.",
-        )
+    default = None if state.value(_key(METHOD)) else "deem"  # one that a button chose stands in the session
+    chosen = st.segmented_control(
+        "Method",
+        methods,
+        default=default,
+        required=True,
+        format_func=method_title,
+        **_keep(METHOD),
+        help="DEEM has layers that disentangle learners. The iRBM has none and is the Dawid-Skene model in another "
+        "guise; exact fits it by maximum likelihood, without a sampler. Grouped Dawid-Skene looks for "
+        "learners that err together, and is fitted exactly too. Soft DEEM reads probabilities, where a file has "
+        "them; all others read the most probable class of each vote.",
+    )
+    method = chosen or "deem"
     usual = resolve(TrainConfig(), Shape.of(votes), soft=METHODS[method].soft)
     config: dict[str, Any] = {"method": method}
     tunable = METHODS[method].tunable
     if tunable:
-        with second:
-            config |= _rate(method, usual)
+        config |= _rate(method, usual)
         config |= _main(method, usual, opened)
     config["random_state"] = st.session_state.get(_key("seed"), 0) if tunable else 0
     if tunable:
@@ -72,22 +69,28 @@ def choose_method(method: str) -> None:
     state.set_value(_key(METHOD), method)
 
 
+def is_swept(method: str) -> bool:
+    """Return whether a sweep of learning rates says something about a method."""
+    return METHODS[method].tunable and not METHODS[method].soft
+
+
 def _rate(method: str, usual: Settings) -> dict[str, Any]:
-    chosen = sweeps.chosen_rate()
+    swept = is_swept(method)
+    chosen = sweeps.chosen_rate() if swept else None
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     kind = left.segmented_control(
         "Learning rate",
-        [FROM_DATA, CHOSEN, *([] if METHODS[method].soft else [BY_SWEEP])],
+        [FROM_DATA, CHOSEN, *([BY_SWEEP] if swept else [])],
         default=CHOSEN if chosen is not None else FROM_DATA,
         required=True,
-        **_keep(f"rate_kind_{chosen}_{METHODS[method].soft}"),
+        **_keep(f"rate_kind_{chosen}_{swept}"),
         help="By a sweep: several rates are tried first and the recommended one is used. It takes about as long as "
         "the training itself.",
     )
     if kind == BY_SWEEP:
         return {"learning_rate": AUTO}
     if kind == FROM_DATA:
-        elsewhere = "" if METHODS[method].soft else f"; {GROUPS_RATE:g} from the grouped model"
+        elsewhere = f"; {GROUPS_RATE:g} from the grouped model" if swept else ""
         right.caption(f"{usual.config.learning_rate:g}: {usual.reasons['learning_rate']}{elsewhere}")
         return {}
     rate = right.number_input(
@@ -96,7 +99,7 @@ def _rate(method: str, usual: Settings) -> dict[str, Any]:
         100.0,
         chosen or float(usual.config.learning_rate or 0.5),
         format="%g",
-        **_keep(f"rate_{chosen}"),
+        **_keep(f"rate_{chosen}_{swept}"),
         label_visibility="collapsed",
     )
     return {"learning_rate": rate}
@@ -156,7 +159,7 @@ def _advanced(method: str, usual: Settings) -> dict[str, Any]:
         )
     config["early_stop"] = grid.toggle("Stop when settled", **_keep("early_stop"), help=_help("early_stop"))
     config["allow_few_learners"] = grid.toggle(
-        "Allow fewer than three learners",
+        "Allow few learners",
         **_keep("allow_few_learners"),
         help=_help("allow_few_learners"),
     )

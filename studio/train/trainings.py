@@ -16,7 +16,7 @@ from deem_core import Alarm, comparison
 from deem_core.answers import StoredAnswer
 from deem_core.model import AUTO, Record
 from deem_core.runs import FusionSummary, Run, sweep_beside
-from deem_core.training.alarms import alarms
+from deem_core.training.alarms import alarms, curves_judged
 from deem_core.typing import Floats
 from deem_core.votes import NO_VOTE
 from studio import jobs, text
@@ -123,6 +123,11 @@ def confidence_counts(labels: StoredAnswer) -> tuple[Floats, NDArray[np.int64]]:
     finite = labels.confidence[np.isfinite(labels.confidence)]
     counts, edges = np.histogram(finite, bins=40, range=(0.0, 1.0))
     return edges, counts
+
+
+def judged(run: Run) -> bool:
+    """Return whether the energy curves of a training are judged."""
+    return curves_judged(run.config.get("method"))
 
 
 def alarms_of(run: Run, summary: FusionSummary | None) -> list[Alarm]:

@@ -63,6 +63,7 @@ def test_train_says_that_deem_reduces_probabilities_and_offers_soft_deem(opened,
     labels = [each.label for each in (*app.number_input, *app.selectbox)]
     assert {"Layers", "Restarts", "Sampler"} <= set(labels)
     assert not {"Start", "Near-copies"} & set(labels)
+    assert not [each for each in app.button if each.label == "Compare learning rates first"]
     rates = next(each for each in app.get("button_group") if each.label == "Learning rate")
     assert rates.options == ["From the data", "Chosen"]
     button(app, "Train").click()
@@ -77,3 +78,18 @@ def test_files_of_labels_do_not_offer_what_reads_probabilities(app, dataset):
     made = app.switch_page("pages/train.py").run()
     assert "DEEM, soft" not in [str(option) for option in method_of(made).options]
     assert "uses only the most probable class" not in words(made)
+
+
+def test_a_rate_chosen_by_a_sweep_is_not_taken_for_soft_deem(opened, started):
+    app = opened("train")
+    app.session_state[f"deem_{state.RATE}"] = "0.8"
+    app.run()
+    rates = next(each for each in app.get("button_group") if each.label == "Learning rate")
+    assert rates.value == "Chosen"
+    button(app, "Choose soft DEEM").click()
+    app.run()
+    rates = next(each for each in app.get("button_group") if each.label == "Learning rate")
+    assert rates.value == "From the data"
+    button(app, "Train").click()
+    app.run()
+    assert "learning_rate" not in started[0][1]

@@ -79,7 +79,12 @@ def sweep_grouped(
 
 
 def energies(
-    records: Sequence[Record], restarts: Sequence[Restart], *, smoothing: float, from_groups: bool = False
+    records: Sequence[Record],
+    restarts: Sequence[Restart],
+    *,
+    smoothing: float,
+    from_groups: bool = False,
+    judged: bool = True,
 ) -> Picture:
     """Return the energy curves of all restarts.
 
@@ -91,12 +96,20 @@ def energies(
     smoothing : float in [0, 1)
     from_groups : bool
         Whether training started from groups of learners, where curves hardly move.
+    judged : bool
+        Whether it is known what good curves look like; see `deem_core.training.alarms.curves_judged`.
     """
     good = "all restarts fall together and their difference comes back towards zero"
     if from_groups:
         good = (
             "energies stay near where they begin and their difference near zero, for training starts from a model that "
             "fits"
+        )
+    reading = f"**Good:** {good}. **Bad:** one that leaves the others, or rises."
+    if not judged:
+        reading = (
+            "The hidden votes are drawn anew in every update, and what good curves of their energies look like is not "
+            "known. So these are shown but not judged; that they rise is no alarm."
         )
     dotted = "" if all(restart.kept for restart in restarts) else " Dotted: left out of the answer."
     return Picture(
@@ -105,9 +118,7 @@ def energies(
             draw_energies.curves_of_records(records, restarts=restarts), smoothing=smoothing, theme=theme
         ),
         alt="Three panels: positive energy, negative energy and their difference for every restart.",
-        caption=(
-            f"**Good:** {good}. **Bad:** one that leaves the others, or rises.{dotted}{_second_training(restarts)}"
-        ),
+        caption=f"{reading}{dotted}{_second_training(restarts)}",
         min_width=PANELS,
     )
 

@@ -221,6 +221,7 @@ def _numbers(difference: Floats, positive: Floats, negative: Floats, margin: flo
 def _judge(numbers: Numbers, failure: str | None, enough: float) -> tuple[Kind, str]:
     """Return the first finding that holds, "usable" if none does."""
     back = f"{max(numbers.recovery, 0):.0%} of the way"
+    went, dip = ("started high", "height") if numbers.mirrored else ("dipped", "dip")
     findings: list[tuple[bool, Kind, str]] = [
         (failure is not None, "not finite", f"Training broke down: {failure}. The rate is far too large."),
         (
@@ -249,33 +250,34 @@ def _judge(numbers: Numbers, failure: str | None, enough: float) -> tuple[Kind, 
         (
             numbers.relapse > RELAPSE,
             "exploding difference",
-            f"The gap came back from its dip, then left again by {numbers.relapse:.1f} margins: the end is not steady.",
+            f"The gap came back from its {dip}, then left again by {numbers.relapse:.1f} margins: the end is not "
+            "steady.",
         ),
         (
             numbers.recovery < enough,
             "not settled",
-            f"The gap dipped and came back {back} towards zero: it has not settled.{_rose(numbers)}{_behind(numbers)}",
+            f"The gap {went} and came back {back} towards zero: it has not settled.{_rose(numbers)}{_behind(numbers)}",
         ),
         (
             True,
             "usable",
-            f"The gap dipped, came back {back} towards zero and stayed there.{_rose(numbers)}{_behind(numbers)}",
+            f"The gap {went}, came back {back} towards zero and stayed there.{_rose(numbers)}{_behind(numbers)}",
         ),
     ]
     return next((kind, reason) for holds, kind, reason in findings if holds)
 
 
 def rise_words(numbers: Numbers) -> str:
-    """Say how far an energy rose, in a clause."""
+    """Return how far an energy rose, in a clause; empty within its noise."""
     if not numbers.rise > NOISE * numbers.rise_noise:
-        return "no energy rose beyond its noise"
+        return ""
     size = f"{numbers.rise:.2g}"
     return f"the energy of {numbers.riser} rose by {size} margin{'' if size == '1' else 's'}"
 
 
 def _rose(numbers: Numbers) -> str:
     words = rise_words(numbers)
-    return f" {words[0].upper()}{words[1:]}." if numbers.rise > NOISE * numbers.rise_noise else ""
+    return f" {words[0].upper()}{words[1:]}." if words else ""
 
 
 def _behind(numbers: Numbers) -> str:

@@ -30,6 +30,9 @@ from deem_core.typing import Floats
 PREFERRED = 2.0
 """Times the default rate: the rate that is recommended where nothing speaks against it (docs/learning_rate.md)."""
 
+TIMES = {2.0: "twice"}.get(PREFERRED, f"{PREFERRED:g} times")
+"""The same in words."""
+
 DEPTH_GAIN = 0.1
 """A further layer must take away this share of the dependence between units to be worth its time."""
 
@@ -84,7 +87,7 @@ NOTHING = Recommendation(
 
 
 RULE = (
-    f"the rate nearest to {PREFERRED:g} times the default one, the smaller of two, that nothing speaks against. What "
+    f"the rate nearest to {TIMES} the default one that nothing speaks against; of two equally near, the smaller. What "
     "speaks against a rate: a class died, the difference exploded, an energy rose by more than "
     f"{RISE:g} margins, the difference hardly moved, or, where the grouped model explains the votes, labels that it "
     f"finds more than {BEHIND:g} nats a row less likely than those of the best rate."
@@ -121,14 +124,17 @@ def recommend(verdicts: Sequence[Verdict], default_rate: float) -> tuple[tuple[V
     best = min(fine, key=lambda r: round(abs(math.log(verdicts[r].learning_rate / preferred)), 2))  # grids are rounded
     chosen = verdicts[best]
     there = math.isclose(chosen.learning_rate, preferred, rel_tol=0.02)
-    where = f"{PREFERRED:g} times the default rate"
+    where = f"{TIMES} the default rate"
     place = (
-        f"{where}, and nothing speaks against it" if there else f"nearest to {where} of those nothing speaks against"
+        f"{where}, and nothing speaks against it"
+        if there
+        else f"nearest to {where} of those that nothing speaks against"
     )
-    why = (
-        f"{chosen.learning_rate:g} is {place}: no class was lost, the gap between data and samples did not run away, "
-        f"and {rise_words(chosen.numbers)}."
-    )
+    calm = "the gap between data and samples did not run away"
+    reasons = f"no class was lost, {calm}, and no energy rose beyond its noise."
+    if rose := rise_words(chosen.numbers):
+        reasons = f"no class was lost, and {calm}. But {rose}; up to {RISE:g} are let pass."
+    why = f"{chosen.learning_rate:g} is {place}: {reasons}"
     marked = tuple(replace(v, kind="recommended") if r == best else v for r, v in enumerate(verdicts))
     return marked, Recommendation("recommended", best, chosen.learning_rate, chosen.n_layers, why, "")
 
@@ -154,7 +160,8 @@ def _second_best(verdicts: Sequence[Verdict], order: Sequence[int]) -> Recommend
         return NOTHING
     if not safe:
         lowest = verdicts[order[0]].learning_rate
-        why = f"Every rate from {lowest:g} on was rejected: {verdicts[order[0]].reason}"
+        reason = verdicts[order[0]].reason
+        why = f"Every rate from {lowest:g} on was rejected: {reason[:1].lower()}{reason[1:]}"
         to_try = (
             f"Try rates well below {lowest:g}, a larger batch, or fewer layers; until then the majority vote or "
             "Dawid-Skene is the safer answer."

@@ -61,3 +61,7 @@ def test_it_is_inspected_and_reported(trained):
     assert np.isfinite(found.influence.overall).all()
     page = report(run, workspace).html()
     assert "deem_soft" in page
+    assert "This method does not look for them" in page
+    assert "The guard looks for them" not in page
+    assert "So these are shown but not judged" in page
+    assert "one that leaves the others, or rises" not in page

@@ -174,7 +174,7 @@ def test_from_the_grouped_model_no_rate_is_advised(swept):
 def test_no_sweep_speaks_for_a_training_on_probabilities(swept):
     found = collapse(settings_of(swept, method="deem_soft"), recommending(swept, 1.0))
     assert rates(found) == []
-    assert "say nothing about training on probabilities" in found.advice
+    assert "says nothing about training on probabilities" in found.advice
 
 
 def test_on_the_sample_a_training_is_told_the_rate_of_its_sweep(swept):
@@ -200,3 +200,12 @@ def test_curves_that_mean_something_else_are_not_judged():
     assert kinds(alarms(diverging, SETTINGS | {"method": "deem_soft"})) == []
     apart = [restart(), restart(reason="It agrees with the others on 60.0% of the rows.")]
     assert kinds(alarms(diverging, SETTINGS | {"method": "deem_soft"}, apart)) == ["instability"]
+
+
+def test_curves_from_the_grouped_model_are_not_judged():
+    """They are noise around zero, in which one record is easily several times the others."""
+    records, from_groups = history(difference=np.linspace(0, 40, 64)), SETTINGS | {"start": "groups"}
+    assert kinds(alarms(records, SETTINGS, [restart()] * 2)) == ["instability"]
+    assert kinds(alarms(records, from_groups, [restart()] * 2)) == []
+    apart = restart(reason="It agrees with the others on 70 % of the rows.")
+    assert kinds(alarms(records, from_groups, [restart(), apart])) == ["instability"]
