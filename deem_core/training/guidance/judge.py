@@ -268,7 +268,7 @@ def _judge(numbers: Numbers, failure: str | None, enough: float) -> tuple[Kind, 
 
 
 def rise_words(numbers: Numbers) -> str:
-    """Return how far an energy rose, in a clause; empty within its noise."""
+    """Return how far an energy rose; empty within its noise."""
     if not numbers.rise > NOISE * numbers.rise_noise:
         return ""
     size = f"{numbers.rise:.2g}"
