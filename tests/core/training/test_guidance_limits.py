@@ -68,7 +68,7 @@ def test_the_rate_nearest_to_twice_the_default_is_recommended():
 def test_a_sweep_asks_for_twice_the_default_rate():
     """The energies of a short sweep are replaced by such as are usable at every rate."""
     votes = simulation.tree(60, rng=np.random.default_rng(0)).votes
-    rates = [0.25, 0.9, 1.1, 4.0]
+    rates = [0.25, 0.9, 1.1, 3.0]
     short = sweep(votes, rates, updates=4, batch_size=32, start="majority", near_copies="keep", random_state=0)
     flat = np.full((4, 40), -20.0)
     curves = replace(short.curves, positive=flat + GOOD, negative=flat, share_ratio=np.ones((4, 40)))
