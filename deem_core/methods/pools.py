@@ -116,7 +116,7 @@ def cal_pool(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CO
     posterior = np.zeros((votes.n_rows, votes.n_classes))
     for rows in _blocks(soft):
         cast = votes.codes[rows] != NO_VOTE
-        posterior[rows] = (_tempered(soft[rows], tempers[:, None]) * cast[..., None]).sum(axis=1)
+        posterior[rows] = (_tempered(_least_logs(soft[rows]), tempers[:, None]) * cast[..., None]).sum(axis=1)
     return replace(_answer(votes, posterior), skills=agreement)
 
 
@@ -143,25 +143,31 @@ def _temper(own: Floats, agreement: float) -> float:
     Halved in logs: confidence rises with β.
     """
     low, high = TEMPERS
+    logs = _least_logs(own)
     for _ in range(_HALVINGS):
         middle = float(np.sqrt(low * high))
-        if _tempered(own, np.float64(middle)).max(axis=1).mean() > agreement:
+        if _tempered(logs, np.float64(middle)).max(axis=1).mean() > agreement:
             high = middle
         else:
             low = middle
     return float(np.sqrt(low * high))
 
 
-def _tempered(soft: NDArray[np.floating[Any]], temper: Floats | np.float64) -> Floats:
-    """Return P^β, normalised over the last axis.
+def _least_logs(soft: NDArray[np.floating[Any]]) -> Floats:
+    """Return log max(P, `LEAST`)."""
+    return np.asarray(np.log(np.maximum(soft, LEAST).astype(np.float64)))
+
+
+def _tempered(logs: Floats, temper: Floats | np.float64) -> Floats:
+    """Return P^β of log P, normalised over the last axis.
 
     β has the axes before it, or none.
     """
-    logs = np.log(np.maximum(soft, LEAST).astype(np.float64)) * temper
-    logs -= logs.max(axis=-1, keepdims=True)
-    np.exp(logs, out=logs)
-    logs /= logs.sum(axis=-1, keepdims=True)
-    return np.asarray(logs)
+    powers = logs * temper
+    powers -= powers.max(axis=-1, keepdims=True)
+    np.exp(powers, out=powers)
+    powers /= powers.sum(axis=-1, keepdims=True)
+    return np.asarray(powers)
 
 
 def _unsettled(votes: Votes, weights: Floats) -> str:
