@@ -21,6 +21,7 @@ with errors.boundary():
                 boot.Entry("learners", "Learners", ":material/groups:"),
                 boot.Entry("dependence", "Dependence", ":material/account_tree:"),
                 boot.Entry("compare", "Compare", ":material/balance:"),
+                boot.Entry("review", "Review", ":material/rate_review:"),
             ],
             "Take home": [
                 boot.Entry("export", "Export", ":material/download:"),

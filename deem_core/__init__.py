@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from deem_core.alarm import Alarm
     from deem_core.answers.answer import Answer
+    from deem_core.auto.verbs import ask, fuse
     from deem_core.comparison import compare
     from deem_core.diagnostics.inspection import inspect
     from deem_core.errors import DeemError, InputError
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from deem_core.estimators.grouped import GroupedDawidSkene
     from deem_core.estimators.irbm import IRBM
     from deem_core.estimators.soft import SoftDEEM
-    from deem_core.estimators.verbs import apply, fuse, load, train
+    from deem_core.estimators.verbs import apply, load, train
+    from deem_core.gold import next_order
     from deem_core.model.devices import devices
     from deem_core.readers import read, read_votes
     from deem_core.reporting.build import report
@@ -46,9 +48,11 @@ _HOMES = {
     "describe": "votes.describe",
     "devices": "model.devices",
     "estimate": "training.sweep",
-    "fuse": "estimators.verbs",
+    "ask": "auto.verbs",
+    "fuse": "auto.verbs",
     "inspect": "diagnostics.inspection",
     "load": "estimators.verbs",
+    "next_order": "gold",
     "read": "readers",
     "read_votes": "readers",
     "report": "reporting.build",
@@ -70,6 +74,7 @@ __all__ = [
     "Votes",
     "__version__",
     "apply",
+    "ask",
     "compare",
     "describe",
     "devices",
@@ -77,6 +82,7 @@ __all__ = [
     "fuse",
     "inspect",
     "load",
+    "next_order",
     "read",
     "read_votes",
     "report",

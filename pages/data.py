@@ -130,7 +130,8 @@ def settings(opened: datasets.Opened) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
-            "A change reads the stored file again at once. Truth is for evaluation only and never used in training."
+            "A change reads the stored file again at once. Truth is for evaluation only and never used in training. "
+            "Gold is what you hand over to be used: known labels of some rows, which then count in every answer."
         )
         if opened.dataset.reading:
             st.button("Read as found", key="read_as_found", icon=":material/undo:", on_click=intake.read_as_found)
@@ -143,6 +144,12 @@ def settings(opened: datasets.Opened) -> None:
             on_change=intake.take_truth,
             args=(state.uploader("truth"),),
         )
+
+
+def gold_badge(opened: datasets.Opened) -> None:
+    gold = opened.reading.votes.gold
+    if gold is not None:
+        st.badge(text.count(gold.n_rows, "gold row"), icon=":material/workspace_premium:", color="yellow")
 
 
 @errors.boundary()
@@ -195,6 +202,7 @@ def page() -> None:
         layout = LAYOUTS[opened.reading.report.layout]
         st.badge(f"{layout.title} layout", icon=layout.icon)
         widgets.truth_badge(opened.facts.n_truth)
+        gold_badge(opened)
         with st.popover("Bring another file", icon=":material/upload_file:"):
             bring()
     facts(opened)

@@ -34,9 +34,17 @@ KIND_WORDS = {
     "compare": "Comparison",
     "apply": "Labelling",
     "inspect": "Inspection",
+    "ask": "Rows to label",
 }
 
-PAGES = {"fuse": "data", "train": "train", "sweep": "learning_rate", "compare": "compare", "apply": "home"}
+PAGES = {
+    "fuse": "data",
+    "train": "train",
+    "sweep": "learning_rate",
+    "compare": "compare",
+    "apply": "home",
+    "ask": "review",
+}
 """Where a run of each kind is shown."""
 
 ADDRESS_OF = {
@@ -45,6 +53,7 @@ ADDRESS_OF = {
     "sweep": state.SWEEP,
     "compare": state.COMPARISON,
     "apply": state.RUN,
+    "ask": state.ASK,
 }
 """Where the address names a run of each kind."""
 

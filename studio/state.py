@@ -36,7 +36,12 @@ METHOD = "method"
 """The method of a comparison whose labels are in use."""
 RATE = "rate"
 """The learning rate that was chosen."""
-ADDRESS = (DATA, RUN, SWEEP, COMPARISON, METHOD, RATE)
+ASK = "ask"
+"""The id of the run whose rows are to be labelled."""
+REVIEWER = "reviewer"
+"""Who labels rows; whatever the dataset."""
+ADDRESS = (DATA, RUN, SWEEP, COMPARISON, METHOD, RATE, ASK, REVIEWER)
+_OF_DATASET = tuple(name for name in ADDRESS if name not in (DATA, REVIEWER))
 
 # Widgets and containers; Streamlit also makes CSS classes of them (``st-key-…``).
 SAMPLES = "samples"
@@ -46,7 +51,7 @@ OPEN_SAMPLE = "open_sample_"
 def sync() -> None:
     """Synchronise address and session; the address wins."""
     if _said(DATA) not in (None, _kept(DATA)):  # another dataset: what belonged to the one before goes
-        for name in ADDRESS:
+        for name in (DATA, *_OF_DATASET):
             st.session_state.pop(_key(name), None)
     for name in ADDRESS:
         if (said := _said(name)) is not None:
@@ -81,7 +86,7 @@ def use_dataset(id: str | None) -> None:
     Runs and choices of the one before are left behind.
     """
     if id != get(DATA):
-        for name in ADDRESS[1:]:
+        for name in _OF_DATASET:
             put(name, None)
     put(DATA, id)
 

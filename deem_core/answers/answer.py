@@ -20,7 +20,7 @@ import pyarrow as pa
 from numpy.typing import DTypeLike, NDArray
 
 from deem_core.alarm import Alarm, Kind
-from deem_core.answers import scores
+from deem_core.answers import gold_rows, scores
 from deem_core.answers.checks import check_posterior, check_support
 from deem_core.errors import InputError
 from deem_core.typing import Codes, Floats, Labels, Mask, Posterior
@@ -86,6 +86,9 @@ class Answer:
     handles : tuple of str
         Kinds of alarms that it takes care of, so that `alarms` leaves them out.
 
+    said_on_gold : (g,) array of int, optional
+        The method's own labels of gold rows, which have their gold label here. Found by itself; None without gold.
+
     Raises
     ------
     InputError
@@ -110,6 +113,7 @@ class Answer:
     answered_by: str = ""
     method_alarms: tuple[Alarm, ...] = ()
     handles: tuple[Kind, ...] = ()
+    said_on_gold: Codes | None = field(default=None, repr=False)
     _whole: tuple[Answer, slice] | None = field(default=None, init=False, repr=False)  # of which this is a part
 
     probabilities_known: ClassVar[bool] = True
@@ -120,6 +124,10 @@ class Answer:
         object.__setattr__(self, "posterior", np.asanyarray(self.posterior))
         object.__setattr__(self, "notes", tuple(self.notes))
         check_posterior(self.votes, self.posterior)
+        if self.votes.gold is not None and self.said_on_gold is None:  # else it is a copy, with all in its place
+            posterior, said = gold_rows.settle(self.votes, self.votes.gold, self.posterior)
+            object.__setattr__(self, "posterior", posterior)
+            object.__setattr__(self, "said_on_gold", said)
         if self.support is not None:
             check_support(self.votes, self.support)
 
@@ -216,7 +224,7 @@ class Answer:
     def overruled(self) -> Mask:
         """Rows in which a unanimous vote was overruled, (n,)."""
         differs: Mask = self.votes.unanimous & (self.codes != self.majority)
-        return differs
+        return differs & ~gold_rows.settled(self.votes)
 
     @cached_property
     def doubtful(self) -> Mask:
@@ -229,7 +237,7 @@ class Answer:
         chosen = np.zeros(self.votes.n_rows, bool)
         wanted = scores.review_quota(int((~self.silent).sum()))
         chosen[np.argsort(self.review_score, kind="stable")[:wanted]] = True  # NaN comes last
-        return chosen
+        return gold_rows.review(self.votes, chosen)
 
     @cached_property
     def needs_review(self) -> Mask:

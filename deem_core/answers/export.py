@@ -25,21 +25,16 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from deem_core.answers.answer import MAX_PROBABILITIES, Answer
 from deem_core.errors import InputError
 from deem_core.files import tables
+from deem_core.files.spreadsheet import neutralise
 from deem_core.readers import Reading
 from deem_core.votes import NO_VOTE
 
 DIAGNOSTICS = ("majority_vote", "agreement", "entropy", "needs_review")
 """Columns after the label, its confidence and the probabilities."""
-
-_FORMULA = r"^[\p{Z}\p{Cc}\x{feff}]*[=+\-@＝＋－＠]|^[\t\r\n]"
-_NUMBER = r"^\s*[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?\s*%?\s*$"
-_LONE_SIGN = r"^\s*[+-]\s*$"  # often stands for "no vote", and no spreadsheet runs it
-_HARMLESS = f"{_NUMBER}|{_LONE_SIGN}"
 
 
 def fused_table(
@@ -171,21 +166,6 @@ def reading_rows(reading: Reading, start: int, stop: int) -> Reading:
     return replace(reading, votes=reading.votes.select_rows(slice(start, stop)), source=source)
 
 
-def neutralise(texts: pa.Array) -> pa.Array:
-    """Return texts (n,) that no spreadsheet runs as formulas.
-
-    Those that it would run get an apostrophe in front.
-
-    These begin, after white space, with =, +, -, @ or their full-width forms, or begin with a tab or line
-    break. Plain numbers such as ``-1``, ``+3.5`` and ``1e5`` and a lone sign are not touched.
-    """
-    running = pc.match_substring_regex(texts, _FORMULA)
-    if not pc.any(running).as_py():
-        return texts
-    running = pc.and_not(running, pc.match_substring_regex(texts, _HARMLESS))
-    return pc.if_else(running, pc.binary_join_element_wise("'", texts, ""), texts)
-
-
 # ---------------------------------------------------------------------- columns
 
 
@@ -232,6 +212,8 @@ def _added(answer: Answer, wishes: _Wishes) -> Iterator[tuple[str, pa.Array]]:
     blank = answer.below(wishes.review_below) if wishes.blank and wishes.review_below is not None else False
     yield wishes.label_column, tables.look_up(np.where(blank, NO_VOTE, answer.codes), labels)
     yield "confidence", pa.array(answer.confidence, mask=silent)
+    if votes.gold is not None:
+        yield "gold_label", tables.look_up(votes.gold.codes, [*labels, *map(str, votes.gold.only.tolist())])
     if wishes.probabilities:
         for k, label in enumerate(labels):
             yield f"p_{label}", answer.probability(k)

@@ -11,19 +11,28 @@ explains the votes. So, in this order:
 6. Any other ensemble with probabilities: the calibrated pool of them.
 7. Any other ensemble: the majority vote, its ties broken by Dawid-Skene.
 
+Where the user hands over gold rows, they choose between that answer and others (`deem_core.gold`).
+
 The steps are functions of the votes alone, limits are counts and never seconds, and every answer says which step it
 came from.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
+from deem_core.alarm import Kind
+from deem_core.answers.answer import Answer
 from deem_core.control import NO_CONTROL, Control
+from deem_core.gold.choice import Verdict, choose
+from deem_core.gold.field import Field, candidates
+from deem_core.gold.fusion import answer_of
+from deem_core.gold.words import ADVISED
 from deem_core.groups.effective_votes import worth
 from deem_core.groups.grouping import Grouping, explain
 from deem_core.groups.panel import PanelHealth, panel_health
@@ -34,7 +43,7 @@ from deem_core.votes import Votes
 from deem_core.votes.patterns import Table
 from deem_core.votes.recode import MIN_LEARNERS
 
-Branch = Literal["few", "rules", "camps", "fit", "crowd", "soft", "dense"]
+Branch = Literal["few", "rules", "camps", "fit", "crowd", "soft", "dense", "gold"]
 """The step at which an answer was found."""
 
 CROWD_COVERAGE = 0.95
@@ -45,6 +54,9 @@ TIE_WEIGHT = 1e-6
 """Weight of Dawid-Skene beside vote shares: enough to break ties, too little for anything else."""
 TIE_CELLS = 50_000_000
 """Cells of its confusion matrices, at most: 400 MB."""
+
+SETTLED: tuple[Kind, ...] = ("camps", "capture", "overturned", "little to gain")
+"""Alarms that say that the votes cannot tell who is right, which gold rows can."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +75,8 @@ class Decision:
     health : PanelHealth
     grouping : Grouping, optional
         None where the grouped model was not asked.
+    verdict : Verdict, optional
+        What gold rows chose and prove, where there are any.
     """
 
     branch: Branch
@@ -71,10 +85,16 @@ class Decision:
     sentences: tuple[str, ...]
     health: PanelHealth
     grouping: Grouping | None = None
+    verdict: Verdict | None = None
 
 
 def decide(
-    votes: Votes, rng: np.random.Generator, *, table: Table | None = None, control: Control = NO_CONTROL
+    votes: Votes,
+    rng: np.random.Generator,
+    *,
+    table: Table | None = None,
+    also: Mapping[str, Answer] | None = None,
+    control: Control = NO_CONTROL,
 ) -> Decision:
     """Ask the votes who should answer, and let it answer.
 
@@ -85,6 +105,8 @@ def decide(
     rng : Generator
     table : Table, optional
         Patterns of more rows, of which ``votes`` are a sample: what the grouped model is fitted on, if it fits.
+    also : mapping of str to Answer, optional
+        Further answers to the same votes, by title, between which gold rows choose. Not asked without gold.
     control : Control
         Asked between steps, and told which one is under way.
 
@@ -94,6 +116,13 @@ def decide(
         If ``control`` says so.
     """
     votes = votes.without_truth()
+    if votes.gold is not None:
+        return _by_gold(votes, rng, table, also or {}, control)
+    return _by_votes(votes, rng, table, control)
+
+
+def _by_votes(votes: Votes, rng: np.random.Generator, table: Table | None, control: Control) -> Decision:
+    """Go through the steps for votes without truth and gold."""
     control.tell("Looking at the panel", 0.0)
     health = panel_health(votes, deepcopy(rng))  # a method answers as it would by name, from the same seed
     if votes.n_learners < MIN_LEARNERS:
@@ -123,7 +152,39 @@ def is_crowd(votes: Votes) -> bool:
     return votes.coverage < CROWD_COVERAGE or votes.n_learners >= PANEL_LEARNERS
 
 
+def make_field(votes: Votes, *, random_state: int = 0, control: Control = NO_CONTROL) -> Field:
+    """Return all candidates' labels for votes, between which gold rows choose."""
+    rng = np.random.default_rng(random_state)
+    start = decide(votes.without_gold(), rng, control=control.part(0.0, 0.5))
+    return candidates(votes, start.aggregate, start.answered_by, start.health.camps, control=control.part(0.5, 1.0))
+
+
 # ---------------------------------------------------------------------- the steps
+
+
+def proven(verdict: Verdict) -> bool:
+    """Return whether enough gold rows find the majority vote no better."""
+    answer, majority = verdict.answer.share, verdict.majority.share
+    return verdict.n_gold >= ADVISED and answer is not None and majority is not None and answer >= majority
+
+
+def _by_gold(
+    votes: Votes, rng: np.random.Generator, table: Table | None, also: Mapping[str, Answer], control: Control
+) -> Decision:
+    """Let gold rows choose between the answer without them and others."""
+    assert votes.gold is not None  # noqa: S101  # asked by the caller
+    base = _by_votes(votes.without_gold(), rng, table, control.part(0.0, 0.6))
+    start = base.aggregate
+    field = candidates(votes, start, base.answered_by, base.health.camps, control=control.part(0.6, 1.0))
+    verdict = choose(field, votes.gold, {title: answer.codes for title, answer in also.items()})
+    given = {title: answer.posterior for title, answer in also.items()}
+    made = answer_of(field, verdict, votes.gold, start, given)
+    answered_by = verdict.chosen if verdict.switched else base.answered_by
+    kept = () if verdict.switched else base.sentences
+    if proven(verdict):
+        made = replace(made, handles=(*made.handles, *SETTLED))
+    decision = _decision("gold", answered_by, made, base.health, *verdict.sentences, *kept)
+    return replace(decision, grouping=base.grouping, verdict=verdict)
 
 
 def _by_majority(votes: Votes, rng: np.random.Generator, health: PanelHealth) -> Decision:
@@ -225,13 +286,18 @@ def _with_ties_broken(votes: Votes, answer: Aggregate, rng: np.random.Generator,
 
 
 def _decision(
-    branch: Branch, answered_by: str, answer: Aggregate, health: PanelHealth, *said: str, **more: Grouping
+    branch: Branch,
+    answered_by: str,
+    answer: Aggregate,
+    health: PanelHealth,
+    *said: str,
+    grouping: Grouping | None = None,
 ) -> Decision:
     """Return the decision, its sentences before those of the method."""
     told = tuple(text for text in said if text)
     own = tuple(note for note in answer.notes if all(note.lower() not in text.lower() for text in told))
     noted = replace(answer, notes=(*told, *own), answered_by=answered_by)
-    return Decision(branch, answered_by, noted, told, health, **more)
+    return Decision(branch, answered_by, noted, told, health, grouping)
 
 
 def _gold(purpose: str) -> str:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from deem_core import __version__
-from deem_core.cli import compare, describe, fuse, report, runs, simulate, sweep, system
+from deem_core.cli import ask, compare, describe, fuse, report, runs, simulate, sweep, system
 from deem_core.cli.options import Parser
 from deem_core.errors import DeemError
 
@@ -48,6 +48,6 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--version", action="version", version=f"deem-studio {__version__}")
     commands = made.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
-    for command in (describe, simulate, fuse, sweep, compare, runs, report, system):
+    for command in (describe, simulate, fuse, ask, sweep, compare, runs, report, system):
         command.add(commands)
     return made

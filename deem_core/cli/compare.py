@@ -54,7 +54,7 @@ def add(commands: Any) -> None:
 def _compare(options: argparse.Namespace) -> None:
     from deem_core.comparison import compare, entry  # noqa: PLC0415  # only those who compare wait for the imports
 
-    check_outputs([options.json], inputs=[options.file, options.truth_file])
+    check_outputs([options.json], inputs=[options.file, options.truth_file, options.gold_file])
     names = _listed(options.methods)
     for name in names if names != ["all"] else []:
         entry(name)  # before the file is read

@@ -49,7 +49,7 @@ def add(commands: Any) -> None:
 
 
 def _describe(options: argparse.Namespace) -> None:
-    check_outputs([options.json], inputs=[options.file, options.truth_file])
+    check_outputs([options.json], inputs=[options.file, options.truth_file, options.gold_file])
     found = in_parts(options)
     if found is None:
         reading = read_file(options)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from deem_core.answers.answer import Answer
 from deem_core.answers.export import write_fused
 from deem_core.auto import AUTO, fuse_run
+from deem_core.auto.judgement import judge
+from deem_core.auto.verbs import further
 from deem_core.cli import outcome, parts
 from deem_core.cli.options import (
     add_command,
@@ -45,7 +48,8 @@ def add(commands: Any) -> None:
         "confidence and more beside it.\n\n"
         "examples:\n"
         "  python -m deem_core fuse sample_data/experts_wide.csv -o fused.csv\n"
-        "  python -m deem_core fuse answers.csv --truth-file gold.csv --method ds -o fused.parquet --json result.json",
+        "  python -m deem_core fuse answers.csv --truth-file truth.csv --method ds -o fused.parquet --json out.json\n"
+        "  python -m deem_core fuse panel.csv --gold-file queue.csv -o fused.csv",
     )
     add_reading_options(fuse)
     add_stream_options(fuse)
@@ -56,6 +60,14 @@ def add(commands: Any) -> None:
         metavar="NAME",
         default=AUTO,
         help=f"how to fuse (default: {AUTO}, which asks the votes who should answer); one of {', '.join(METHODS)}",
+    )
+    fuse.add_argument(
+        "--consider",
+        metavar="NAME",
+        action="append",
+        default=[],
+        choices=[name for name in METHODS if name != AUTO],
+        help="a further method, such as deem, between which auto lets gold rows choose (repeatable)",
     )
     _add_export_options(fuse)
     add_training_options(fuse)
@@ -129,7 +141,7 @@ def _share(text: str) -> float:
 
 def _fuse(options: argparse.Namespace) -> None:
     _check_export(options)
-    check_outputs([options.output, options.json], inputs=[options.file, options.truth_file])
+    check_outputs([options.output, options.json], inputs=[options.file, options.truth_file, options.gold_file])
     if parts.fuse(options):
         return
     reading = read_file(options)
@@ -137,23 +149,27 @@ def _fuse(options: argparse.Namespace) -> None:
     if options.method in TRAINED:
         model = _fitted(options, reading.votes)
         answer = model.fuse(reading.votes)
+        verdict = judge(replace(answer, method=options.method))
         sentences, result = outcome.story(model.summary_), outcome.result_of(model.summary_)
+        sentences = [*(() if verdict is None else verdict.sentences), *sentences]
     else:
         settings = training_settings(options)
         seed = settings.pop("random_state")
         refuse_settings(options.method, settings)
         with Bar() as bar:
-            made = fuse_run(reading.votes, options.method, seed, control=bar)
-        answer, sentences = made.answer, list(made.answer.notes)
+            also = further(reading.votes, options.method, options.consider, seed, bar)
+            made = fuse_run(reading.votes, options.method, seed, also=also, control=bar)
+        answer, sentences, verdict = made.answer, list(made.answer.notes), made.verdict
         result = {**outcome.result_of(made.summary), "warnings": sentences}
     seconds = time.perf_counter() - start
     _write(reading, answer, options)
     sentences = _with_note(options, reading.votes, sentences)
-    outcome.tell(answer, options, sentences, {**result, "seconds": seconds})
+    told = {} if verdict is None else {"gold": verdict.to_dict()}
+    outcome.tell(answer, options, sentences, {**result, "seconds": seconds, **told})
 
 
 def _train(options: argparse.Namespace) -> None:
-    check_outputs([options.output, options.json], inputs=[options.file, options.truth_file])
+    check_outputs([options.output, options.json], inputs=[options.file, options.truth_file, options.gold_file])
     if parts.train(options):
         return
     reading = read_file(options)
@@ -170,7 +186,9 @@ def _train(options: argparse.Namespace) -> None:
 
 def _apply(options: argparse.Namespace) -> None:
     _check_export(options)
-    check_outputs([options.output, options.json], inputs=[options.model, options.file, options.truth_file])
+    check_outputs(
+        [options.output, options.json], inputs=[options.model, options.file, options.truth_file, options.gold_file]
+    )
     model = load(options.model)
     if options.draws is not None:
         model.set_draws(options.draws)

@@ -57,6 +57,12 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--id", metavar="COL", help="column that names the rows")
     group.add_argument("--truth", metavar="COL", help="column of true labels; for evaluation only")
     group.add_argument("--truth-file", metavar="FILE", help="second file of task and true label; for evaluation only")
+    group.add_argument(
+        "--gold", metavar="COL", help="column of known labels that are to be used; never found by itself"
+    )
+    group.add_argument(
+        "--gold-file", metavar="FILE", help="second file of known labels that are to be used, or a queue of ask"
+    )
     group.add_argument("--learner", metavar="COL", action="append", help="use just these learners (repeatable)")
     group.add_argument(
         "--ignore", metavar="COL", action="append", default=[], help="leave this column out (repeatable)"
@@ -91,6 +97,8 @@ def reading_options(options: argparse.Namespace) -> dict[str, Any]:
         "label": options.label,
         "delimiter": options.delimiter,
         "encoding": options.encoding,
+        "gold": options.gold,
+        "gold_file": options.gold_file,
     }
 
 

@@ -65,7 +65,7 @@ def _sweep(options: argparse.Namespace) -> None:
     rates, layers = _numbers(options.rates, "--rates"), _numbers(options.layers, "--layers", whole=True)
     if options.csv:
         tables.check_name(options.csv)
-    check_outputs([options.json, options.csv], inputs=[options.file, options.truth_file])
+    check_outputs([options.json, options.csv], inputs=[options.file, options.truth_file, options.gold_file])
     votes = read_file(options).votes
     from deem_core.training.sweep import Sweeper  # noqa: PLC0415  # see TYPE_CHECKING above
 

@@ -1,4 +1,4 @@
-"""The verbs of fusing: fuse, train, apply and load."""
+"""The verbs of trained models: train, apply and load."""
 
 from __future__ import annotations
 
@@ -6,64 +6,14 @@ import os
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from deem_core.answers.answer import Answer
-from deem_core.control import NO_CONTROL, Control
+from deem_core.control import Control
 from deem_core.errors import InputError
 from deem_core.methods import registry
-from deem_core.votes.recode import as_votes
 
 if TYPE_CHECKING:  # scikit-learn and torch, which most methods do without
     from deem_core.estimators.base import Fuser
     from deem_core.training.restarts import Watcher
-
-
-def fuse(
-    votes: Any,
-    method: str = "auto",
-    *,
-    random_state: int | None = None,
-    control: Control | None = None,
-    **settings: Any,
-) -> Answer:
-    """Fuse votes into one label per row by any method.
-
-    Parameters
-    ----------
-    votes : Votes, frame, (n, d) array of labels or (n, d, K) array of probabilities
-        Their truth, if there is one, stays with the answer and is not read.
-    method : str
-        A name of `deem_core.methods.registry.METHODS`; "auto" asks the votes who should answer (`deem_core.auto`).
-    random_state : int, optional
-        Same number, same labels.
-    control : Control, optional
-        Says whether to go on.
-    **settings
-        Of `deem_core.model.config.TrainConfig`, for methods that train a model.
-
-    Raises
-    ------
-    InputError
-        If the method is unknown, or cannot take such votes or settings.
-
-    Examples
-    --------
-    >>> from deem_core import fuse
-    >>> answer = fuse([["cat", "cat", "dog"], ["dog", "dog", "dog"], ["cat", "cat", "cat"]], method="mv")
-    >>> answer.labels.tolist()
-    ['cat', 'dog', 'cat']
-    """
-    votes = as_votes(votes)
-    if registry.entry(method).trained:
-        return train(votes, method, random_state=random_state, control=control, **settings).fuse(votes)
-    if settings:
-        raise InputError(
-            f"The method {method} trains nothing and has no setting {sorted(settings)[0]!r}; name one that trains, "
-            "such as method='deem', or leave it out."
-        )
-    aggregate = registry.aggregate(method, votes, np.random.default_rng(random_state), control=control or NO_CONTROL)
-    return aggregate.answer(votes, method)
 
 
 def train(

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from deem_core.answers.answer import Answer
-from deem_core.answers.export import fused_table, neutralise
+from deem_core.answers.export import fused_table
 from deem_core.control import NO_CONTROL, Control
 from deem_core.errors import InputError
 from deem_core.files import tables
 from deem_core.files.atomic import whole_file, write_json
+from deem_core.files.spreadsheet import neutralise
 from deem_core.large.labelling import Labelling
 from deem_core.readers.large import PART_ROWS, LargeFile
 from deem_core.readers.read import Reading

@@ -72,26 +72,52 @@ def aggregate(
     return answer(votes, fitted, note=_stop_note(fitted.run, tolerance))
 
 
+def with_gold(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTROL) -> Aggregate:
+    """Fit with the posterior of gold rows held at their labels.
+
+    `aggregate` where there are none. A gold row whose label no learner votes for counts as any other row. This is what
+    Dawid-Skene by its name does; other methods that ask it know nothing of gold.
+    """
+    gold = votes.gold
+    if gold is None:
+        return aggregate(votes, rng, control=control)
+    fixed = np.flatnonzero(gold.known & (gold.codes < votes.n_classes) & (votes.votes_per_row > 0))
+    rest = votes.without_gold().select_rows(np.setdiff1d(np.arange(votes.n_rows), fixed)).distinct
+    table = Table(
+        np.concatenate([votes.codes[fixed], rest.codes]),
+        np.concatenate([np.ones(len(fixed)), rest.weights]),
+        votes.n_classes,
+    )
+    held = np.eye(votes.n_classes)[gold.codes[fixed]]
+    fitted = fit(table, control=control, held=held)
+    posterior = posterior_of(votes.codes, fitted.psi, fitted.pi)
+    return _aggregate(votes, fitted, posterior, (), _stop_note(fitted.run, TOLERANCE))
+
+
 def fit(
     table: Table,
     *,
     tolerance: float = TOLERANCE,
     max_iterations: int = MAX_ITERATIONS,
     control: Control = NO_CONTROL,
+    held: Floats | None = None,
 ) -> em.Fit:
     """Fit Dawid-Skene on distinct rows with their counts.
 
-    Parameters are those of `aggregate`.
+    Parameters are those of `aggregate`; ``held`` is the posterior of the first rows, (h, K), which stays as it is.
     """
     check_stop_rule(tolerance, max_iterations)
     steps = Steps(table)
     posterior = vote_shares(table.codes, table.n_classes)
+    held = np.empty((0, table.n_classes)) if held is None else held
+    posterior[: len(held)] = held
     psi, pi, likelihood = np.empty(0), np.empty(0), -np.inf
 
     def step(done: int) -> bool:
         nonlocal psi, pi, likelihood
         psi, pi = steps.maximise(posterior)
         before, likelihood = likelihood, steps.expect(psi, pi, posterior)
+        posterior[: len(held)] = held
         return done > 0 and em.likelihood_settled(before, likelihood, tolerance)
 
     run = em.iterate(step, max_iterations=max_iterations, control=control)
@@ -100,9 +126,13 @@ def fit(
 
 def answer(votes: Votes, fitted: em.Fit, *, lead: tuple[str, ...] = (), note: str = "") -> Aggregate:
     """Return the answer of a fit on these votes' distinct rows."""
+    return _aggregate(votes, fitted, votes.distinct.spread(fitted.posterior), lead, note)
+
+
+def _aggregate(votes: Votes, fitted: em.Fit, posterior: Floats, lead: tuple[str, ...], note: str) -> Aggregate:
     return em.aggregate(
         votes,
-        votes.distinct.spread(fitted.posterior),
+        posterior,
         fitted.run,
         lead=lead,
         note=note,

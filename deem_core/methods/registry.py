@@ -104,11 +104,20 @@ _ENTRIES = (
         function="deem_core.methods.majority:weighted_vote",
     ),
     Entry(
+        name="gold_vote",
+        title="Vote weighted by gold",
+        description="Learners weigh by what they got right on gold rows.",
+        paper="this project",
+        function="deem_core.gold.weights:aggregate",
+        aside=True,
+        limit="Needs gold rows: known labels that are handed over to be used.",
+    ),
+    Entry(
         name="ds",
         title="Dawid-Skene",
         description="A confusion matrix for every learner, by EM.",
         paper="Dawid and Skene, Maximum likelihood estimation of observer error-rates using the EM algorithm, 1979",
-        function="deem_core.methods.dawid_skene:aggregate",
+        function="deem_core.methods.dawid_skene:with_gold",
     ),
     Entry(
         name="fds",

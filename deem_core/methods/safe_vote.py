@@ -115,7 +115,7 @@ def _members(votes: Votes, rng: np.random.Generator, control: Control) -> tuple[
     if plan is None:
         return made, ("EBCC takes no part: the table is too large for it.",)
     try:
-        answer = ebcc.aggregate(votes, rng, control=control, restarts=plan.restarts, max_iterations=plan.rounds)
+        answer = planned_ebcc(votes, rng, plan, control=control)
     except InputError as error:
         return made, (f"EBCC takes no part: {error}",)
     return [*made, Member("EBCC", answer)], ()
@@ -141,6 +141,11 @@ def ebcc_plan(votes: Votes) -> EbccPlan | None:
         if rounds >= EBCC_LEAST_ROUNDS:
             return EbccPlan(restarts, rounds)
     return None
+
+
+def planned_ebcc(votes: Votes, rng: np.random.Generator, plan: EbccPlan, *, control: Control = NO_CONTROL) -> Aggregate:
+    """Run EBCC with the restarts and rounds of a plan."""
+    return ebcc.aggregate(votes, rng, control=control, restarts=plan.restarts, max_iterations=plan.rounds)
 
 
 def _guarded(panel: Panel, members: Sequence[Member]) -> tuple[list[Member | None], tuple[str, ...]]:

@@ -47,6 +47,7 @@ class Request:
     worker: str | None = None
     label: str | None = None
     classes: Sequence[str] = ()
+    gold: str | None = None
 
     @property
     def n_rows(self) -> int:

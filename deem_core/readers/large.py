@@ -143,6 +143,8 @@ def open_large(
     delimiter: str | None = None,
     encoding: str | None = None,
     classes: Sequence[str] = (),
+    gold: str | None = None,
+    gold_file: Any = None,
     control: Control = NO_CONTROL,
 ) -> LargeFile:
     """Open a file to be read in parts.
@@ -152,12 +154,14 @@ def open_large(
     Raises
     ------
     WholeOnlyError
-        If the file must be read whole: a long or soft one, or one with a truth file.
+        If the file must be read whole: a long or soft one, or one with a truth file or gold labels.
     InputError
         If it cannot be read.
     """
     if truth_file is not None:
         raise WholeOnlyError("A truth file is matched by id, which needs all rows at once: such a file is read whole.")
+    if gold is not None or gold_file is not None:
+        raise WholeOnlyError("Gold labels are compared with the answers of all rows: such a file is read whole.")
     notebook = Notebook()
     stream = open_stream(
         path, notebook, delimiter=None if delimiter is None else delimiter_of(delimiter), encoding=encoding

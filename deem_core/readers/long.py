@@ -71,7 +71,7 @@ def find_columns(
     return LongColumns(task, worker, label, truth or first(roles.TRUTH_NAMES, {task, worker, label}))
 
 
-def looks_long(source: Source, columns: LongColumns | None) -> bool:
+def looks_long(source: Source, columns: LongColumns | None, gold: str | None = None) -> bool:
     """Tell a long file from a wide one.
 
     A wide file may have a learner named like a worker, such as `model` or `judge`.
@@ -80,7 +80,7 @@ def looks_long(source: Source, columns: LongColumns | None) -> bool:
     """
     if columns is None:
         return False
-    rest = set(source.columns) - {columns.task, columns.worker, columns.label, columns.truth}
+    rest = set(source.columns) - {columns.task, columns.worker, columns.label, columns.truth, gold}
     if source.names_rows(columns.task) and rest:
         return False
     labels = set(LabelColumn.from_text(columns.label, source.table[columns.label]).keys)
@@ -156,7 +156,7 @@ def _note_columns(request: Request, columns: LongColumns) -> None:
     )
     for name in request.source.columns:
         if name not in notebook.roles:
-            notebook.leave_out(name, "a long file needs only task, worker, label and truth.")
+            notebook.leave_out(name, "a long file needs only task, worker, label, truth and gold.")
 
 
 def _refuse_hopeless_size(request: Request, columns: LongColumns, n_classes: int, n_tasks: int, n_workers: int) -> None:

@@ -11,6 +11,7 @@ import pandas as pd
 from deem_core.errors import InputError
 from deem_core.readers import long, roles, soft, wide
 from deem_core.readers.columns import Request, refuse_too_few
+from deem_core.readers.gold import column_gold, read_gold
 from deem_core.readers.notes import ROWS_SHOWN, Notebook, Report, peak_bytes
 from deem_core.readers.parse import DELIMITERS, delimiter_of
 from deem_core.readers.source import Source, open_source
@@ -59,6 +60,8 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     delimiter: str | None = None,
     encoding: str | None = None,
     classes: Sequence[str] = (),
+    gold: str | None = None,
+    gold_file: Any = None,
 ) -> Reading:
     """Read votes from delimited text, gzip of it, or Parquet.
 
@@ -92,6 +95,10 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     classes : sequence of str
         Labels that are known beforehand, as those of a fitted model are: columns that speak them are learners, and a
         few rows, or rows of one class, are enough.
+    gold : str, optional
+        The column of known labels that are to be used. Never found by its name: you say so, or there is none.
+    gold_file : path, bytes or open file, optional
+        A second file of known labels that are to be used: task and label, or a queue that came back.
 
     Returns
     -------
@@ -111,11 +118,14 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     delimiter = None if delimiter is None else delimiter_of(delimiter)
     source = open_source(path_or_buffer, notebook, delimiter=delimiter, encoding=encoding)
     note_file(source, notebook)
-    request = Request(source, id, truth, learners, ignore, rule, notebook, truth is not None, worker, label, classes)
+    request = Request(
+        source, id, truth, learners, ignore, rule, notebook, truth is not None, worker, label, classes, gold
+    )
     plan = find_layout(request, layout)
     votes, layout_read = _read_layout(plan), plan.layout
     if truth_file is not None:
         votes = _with_truth_file(votes, truth_file, rule, notebook)
+    votes = _with_gold(votes, plan, gold_file)
     _note_votes(votes, layout_read, notebook)
     return Reading(votes, _report(layout_read, source, votes, notebook), source)
 
@@ -166,6 +176,9 @@ def find_layout(request: Request, layout: Layout) -> Plan:
     notebook, learners = request.notebook, request.learners
     columns = _without_ignored(request)
     _refuse_roles(request, columns)
+    if request.gold is not None:
+        notebook.roles[request.gold] = "gold"
+        columns = [name for name in columns if name != request.gold]
     if layout in ("auto", "long"):
         triplet = _long_columns(request, columns, layout)
         if triplet is not None:
@@ -214,7 +227,7 @@ def _without_ignored(request: Request) -> list[str]:
 def _long_columns(request: Request, columns: Sequence[str], layout: Layout) -> long.LongColumns | None:
     triplet = long.find_columns(columns, request.id, request.truth, request.worker, request.label)
     if layout == "auto":
-        return triplet if long.looks_long(request.source, triplet) else None
+        return triplet if long.looks_long(request.source, triplet, request.gold) else None
     if triplet is None and len(columns) == 3 and request.id is None and request.truth is None:
         task, worker, label = columns  # by position, where the names tell nothing
         triplet = long.LongColumns(task, worker, label, None)
@@ -269,7 +282,8 @@ def _only(columns: Sequence[str], learners: Sequence[str] | None, notebook: Note
 
 def _refuse_roles(request: Request, columns: Sequence[str]) -> None:
     """Refuse roles of absent columns, and two roles of one."""
-    wishes = (("id", request.id), ("truth", request.truth), ("worker", request.worker), ("label", request.label))
+    wishes = [("id", request.id), ("truth", request.truth), ("worker", request.worker), ("label", request.label)]
+    wishes.append(("gold", request.gold))
     named = [(role, name) for role, name in wishes if name is not None]
     for role, name in named:
         roles.require(columns, [name], role)
@@ -280,7 +294,10 @@ def _refuse_roles(request: Request, columns: Sequence[str]) -> None:
     for at, (role, name) in enumerate(named):
         for other, twin in named[at + 1 :]:
             if name == twin:
-                raise InputError(f"Column {name!r} cannot be both the {role} and the {other}.")
+                raise InputError(
+                    f"Column {name!r} cannot be both the {role} and the {other}."
+                    + (" What is used cannot be evaluated on: leave the truth out." if other == "gold" else "")
+                )
 
 
 def _with_truth_file(votes: Votes, truth_file: Any, rule: MissingRule, notebook: Notebook) -> Votes:
@@ -291,6 +308,22 @@ def _with_truth_file(votes: Votes, truth_file: Any, rule: MissingRule, notebook:
     truth = read_truth(truth_file, votes, rule)
     notebook.notes.extend(truth.notes)
     return replace(votes, truth=truth.codes, truth_only=truth.truth_only)
+
+
+def _with_gold(votes: Votes, plan: Plan, gold_file: Any) -> Votes:
+    """Return the votes with gold labels of a column or file."""
+    request = plan.request
+    if request.gold is not None and gold_file is not None:
+        raise InputError("Gold labels were given twice: by a column of the file and by a second file. Leave one out.")
+    if request.gold is not None:
+        task = None if plan.triplet is None else plan.triplet.task
+        reading = column_gold(request.source, request.gold, votes, task, request.rule)
+    elif gold_file is not None:
+        reading = read_gold(gold_file, votes, request.rule)
+    else:
+        return votes
+    request.notebook.notes.extend(reading.notes)
+    return votes.with_gold(reading.gold)
 
 
 def note_file(source: Source, notebook: Notebook) -> None:

@@ -118,7 +118,7 @@ def find_truth(columns: Sequence[str], truth: str | None, notebook: Notebook) ->
             )
         candidates = []
     for column in columns:
-        if column not in candidates and notebook.roles.get(column) is None and _speaks_of_truth(column):
+        if column not in candidates and notebook.roles.get(column) is None and speaks_of_truth(column):
             reason = "its name speaks of the truth, which must not be a vote."
             notebook.leave_out(column, f"{reason} Name it as the truth, or list it among the learners.")
     if not candidates:
@@ -132,5 +132,6 @@ def find_truth(columns: Sequence[str], truth: str | None, notebook: Notebook) ->
     return candidates[0]
 
 
-def _speaks_of_truth(column: str) -> bool:
+def speaks_of_truth(column: str) -> bool:
+    """Tell whether a column's name is, or hints at, the truth."""
     return simple(column) in TRUTH_NAMES or smells_of_truth(column)

@@ -35,6 +35,19 @@ from deem_core.votes.labels import (
 
 
 @dataclass(frozen=True)
+class Role:
+    """Words for known labels: their name and their fate."""
+
+    name: str
+    adjective: str
+    fate: str
+
+
+EVALUATION_ONLY = Role("truth", "true", "it is for evaluation only and never used in training")
+"""The role of true labels."""
+
+
+@dataclass(frozen=True)
 class Truth:
     """True labels of the rows of some votes.
 
@@ -70,10 +83,10 @@ def read_truth(file: Any, votes: Votes, missing: MissingRule | Collection[str] =
     notebook = Notebook()
     source = open_source(file, notebook)
     notebook.notes[:] = [note for note in notebook.notes if note.kind in ("warning", "changed")]
-    task, label = _task_and_label(source)
-    texts = _labels_of_rows(source, task, label, votes.ids, notebook)
+    task, label = task_and_label(source, "true label")
+    texts = labels_of_rows(source, task, label, votes.ids, notebook, EVALUATION_ONLY)
     column = LabelColumn.from_text(label, texts)
-    truth = code_truth_labels(column, _class_keys(votes), MissingRule.of(missing), notebook)
+    truth = code_truth_labels(column, class_keys(votes), MissingRule.of(missing), notebook)
     return Truth(truth.codes(column), truth.only, tuple(notebook.notes))
 
 
@@ -87,7 +100,7 @@ def label_truth(
     notebook = Notebook()
     texts = pa.chunked_array([pa.array(labels, pa.string())])
     column = LabelColumn.from_text(name, texts)
-    truth = code_truth_labels(column, _class_keys(votes), MissingRule.of(missing), notebook)
+    truth = code_truth_labels(column, class_keys(votes), MissingRule.of(missing), notebook)
     return Truth(truth.codes(column), truth.only, tuple(notebook.notes))
 
 
@@ -171,64 +184,70 @@ def code_truth_labels(
     return TruthCoding(codes, as_label_array(only).astype(object))
 
 
-def _class_keys(votes: Votes) -> list[str]:
+def class_keys(votes: Votes) -> list[str]:
+    """Return the classes of votes as they are compared."""
     return [key_of(str(label)) for label in votes.classes]
 
 
-def _task_and_label(source: Source) -> tuple[str, str]:
-    """Return the columns of a truth file, by name or position."""
+def task_and_label(source: Source, what: str) -> tuple[str, str]:
+    """Return the columns of known labels, by name or position."""
     columns = source.columns
     if len(columns) < 2:
-        raise InputError(f"{source.name} needs two columns, the task and its true label; it has {quoted(columns)}.")
+        raise InputError(f"{source.name} needs two columns, the task and its {what}; it has {quoted(columns)}.")
     task = next(iter(roles.matches(columns, roles.TASK_NAMES)), columns[0])
     rest = [name for name in columns if name != task]
     return task, next(iter(roles.matches(rest, (*roles.TRUTH_NAMES, *roles.LABEL_NAMES))), rest[0])
 
 
-def _labels_of_rows(source: Source, task: str, label: str, ids: pd.Index, notebook: Notebook) -> pa.ChunkedArray:
-    """Return the true label of each row, matched by id.
+def labels_of_rows(  # noqa: PLR0917  # all of them belong to one file
+    source: Source, task: str, label: str, ids: pd.Index, notebook: Notebook, role: Role
+) -> pa.ChunkedArray:
+    """Return the known label of each row, matched by id.
 
     It is empty where the file has none.
     """
     tasks = encode_names(source.table[task])
-    labels = _label_per_task(source, tasks, task, label)
+    labels = _label_per_task(source, tasks, task, label, role)
     keys = canonical_name(pa.array(ids.astype(str), pa.string()))
     at = pc.index_in(keys, value_set=tasks.keys)
     matched = pc.fill_null(at, -1).to_numpy(zero_copy_only=False)
-    known_rows = int((matched >= 0).sum())
-    if known_rows == 0:
+    if not (matched >= 0).any():
         raise InputError(
             f"None of the tasks in {source.name} (column {task!r}) is among the tasks of the votes. "
             "Is it the right file, and are the ids spelled alike?"
         )
     unused = len(tasks.keys) - len(np.unique(matched[matched >= 0]))
+    found = pc.fill_null(labels.take(at), "")
+    known_rows = pc.sum(pc.not_equal(found, "")).as_py()
     notebook.add(
         "understood",
-        f"The truth of {known_rows:,} of {count(len(ids), 'row')} comes from column {label!r} of {source.name}; "
-        "it is for evaluation only and never used in training.",
+        f"The {role.name} of {known_rows:,} of {count(len(ids), 'row')} comes from column {label!r} of {source.name}; "
+        f"{role.fate}.",
         count=known_rows,
     )
     if unused:
         text = f"Left out {count(unused, 'task')} of {source.name} that nobody voted on."
         notebook.add("left out", text, count=unused)
-    return pa.chunked_array([pc.fill_null(labels.take(at), "")])
+    return pa.chunked_array([found])
 
 
-def _label_per_task(source: Source, tasks: Names, task: str, label: str) -> pa.Array:
-    """Return the true label of each distinct task.
+def _label_per_task(source: Source, tasks: Names, task: str, label: str, role: Role) -> pa.Array:
+    """Return the known label of each distinct task.
 
-    Two different ones for a task are refused.
+    Two different ones for a task are refused; an empty cell is none.
     """
     labels = pa.concat_arrays(source.text(label).chunks)
-    keys = canonical(labels).dictionary_encode().indices.to_numpy(zero_copy_only=False)
-    named = np.flatnonzero(tasks.codes >= 0)
+    coded = canonical(labels).dictionary_encode()
+    keys = coded.indices.to_numpy(zero_copy_only=False)
+    empty = pc.index(coded.dictionary, "").as_py()
+    named = np.flatnonzero((tasks.codes >= 0) & (keys != empty))
     row_of = np.full(len(tasks.names), -1, np.int64)
     row_of[tasks.codes[named]] = named
     differs = keys[row_of[tasks.codes[named]]] != keys[named]
     if differs.any():
         at = int(named[np.argmax(differs)])
         raise InputError(
-            f"{source.name} gives two different true labels for the task {source.table[task][at].as_py()!r} "
-            f"(one in row {at + 1:,}). Keep one of them."
+            f"{source.name} gives two different {role.adjective} labels for the task "
+            f"{source.table[task][at].as_py()!r} (one in row {at + 1:,}). Keep one of them."
         )
     return labels.take(pa.array(row_of, mask=row_of < 0))

@@ -12,7 +12,7 @@ from deem_core.readers import DELIMITERS
 
 PROGRAM = ("python", "-m", "deem_core")
 
-_ONE = ("layout", "id", "truth", "worker", "label", "encoding")
+_ONE = ("layout", "id", "truth", "gold", "worker", "label", "encoding")
 _MANY = {"learners": "--learner", "ignore": "--ignore", "missing": "--missing"}
 
 
@@ -31,12 +31,32 @@ def repeat_command(spec: Mapping[str, Any]) -> list[str]:
     """
     inputs, config = spec["inputs"], dict(spec["config"])
     method = config.pop("method", None) or "deem"
-    names = {_as_file(inputs["name"]), _as_file(inputs.get("truth_name") or "")}
-    output = next(name for name in ("fused.csv", "fused_labels.csv", "fused_table.csv") if name not in names)
+    output = _free(inputs, "fused.csv", "fused_labels.csv", "fused_table.csv")
     words = [*PROGRAM, "fuse", _as_file(inputs["name"]), "-o", output]
     words += [] if method == AUTO else _option("--method", method)
     words += _option(flag_of("random_state"), str(spec["seed"]))
-    return [*words, *_settings(method, config), *reading_words(inputs)]
+    words += _settings(method, config)
+    if config.get("gold") is None:
+        return [*words, *reading_words(inputs)]
+    return [*words, *reading_words(_without_gold_column(inputs)), *_option("--gold-file", gold_name(spec))]
+
+
+def gold_name(spec: Mapping[str, Any]) -> str:
+    """Return what a run's file of gold labels is called.
+
+    The workspace keeps it by its hash, without a name.
+    """
+    return _free(spec["inputs"], "gold.csv", "gold_labels.csv", "gold_table.csv")
+
+
+def has_two_golds(spec: Mapping[str, Any]) -> bool:
+    """Return whether a run's gold labels come from two places."""
+    return spec["config"].get("gold") is not None and (spec["inputs"].get("reading") or {}).get("gold") is not None
+
+
+def ask_command(spec: Mapping[str, Any]) -> list[str]:
+    """Return the command that asks for rows to label, the queue last."""
+    return [*compute_command("ask", spec), "-o", _free(spec["inputs"], "queue.csv", "gold_queue.csv", "to_label.csv")]
 
 
 def compute_command(command: str, spec: Mapping[str, Any]) -> list[str]:
@@ -82,12 +102,30 @@ def _settings(method: str, config: Mapping[str, Any]) -> list[str]:
     return words
 
 
+def _without_gold_column(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return inputs whose gold column is ignored.
+
+    The command line takes gold labels from one place.
+    """
+    reading = dict(inputs.get("reading") or {})
+    column = reading.pop("gold", None)
+    if column is not None:
+        reading["ignore"] = [*reading.get("ignore", ()), column]
+    return {**inputs, "reading": reading}
+
+
 def _option(flag: str, value: str) -> list[str]:
     """Return an option with its value.
 
     A value that looks like an option is tied to it by "=".
     """
     return [f"{flag}={value}"] if value.startswith("-") else [flag, value]
+
+
+def _free(inputs: Mapping[str, Any], *names: str) -> str:
+    """Return the first name that no file of the run has."""
+    taken = {_as_file(inputs["name"]), _as_file(inputs.get("truth_name") or "")}
+    return next(name for name in names if name not in taken)
 
 
 def _as_file(name: str) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from deem_core.gold.words import ADVISED
 from deem_core.reporting.material import Material
-from deem_core.text import percent
+from deem_core.text import count, percent
 
 CLOSE = 0.02
 """Mean confidence and accuracy that differ by less are called alike."""
@@ -14,6 +15,7 @@ def limits_of(material: Material) -> list[str]:
     return [
         _confidence(material),
         _truth(material),
+        *_gold(material),
         _copies(material),
         _restarts(material),
         *_answer(material),
@@ -45,6 +47,8 @@ def _confidence(material: Material) -> str:
 
 def _truth(material: Material) -> str:
     evaluation = material.evaluation
+    if evaluation is None and material.gold is not None:
+        return "There are no true labels beside the gold rows, so these alone tell how many fused labels are right."
     if evaluation is None:
         return (
             "Without true labels nobody can know how many fused labels are right, nor whether they are better than the "
@@ -56,6 +60,20 @@ def _truth(material: Material) -> str:
         f"The evaluation holds for rows like those with known truth ({part} one). Its intervals tell what another draw "
         "of such rows might give, and nothing about another training or other data."
     )
+
+
+def _gold(material: Material) -> list[str]:
+    gold = material.gold
+    if gold is None or not gold.n_gold:
+        return []
+    if gold.asked:
+        drawn = "Some of them were chosen, and the estimates undo that; so leave none of the chosen rows out"
+    else:
+        drawn = "They must be a fair draw of all rows: rows that were picked for being easy, or odd, mislead"
+    sentence = f"What the {count(gold.n_gold, 'gold row')} tell is only as fair as their draw. {drawn}."
+    if gold.n_gold < ADVISED:
+        sentence += f" They are fewer than {ADVISED}, so the intervals are wide."
+    return [sentence]
 
 
 def _copies(material: Material) -> str:

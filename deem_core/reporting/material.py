@@ -17,6 +17,7 @@ from deem_core.comparison import Comparison, Evaluation
 from deem_core.diagnostics.checkup import Finding, checkup
 from deem_core.diagnostics.inspection import Inspection
 from deem_core.errors import InputError
+from deem_core.gold import Verdict
 from deem_core.model.records import Record, by_restart
 from deem_core.readers import Reading
 from deem_core.runs import FusionSummary, Run, Swept, Workspace, sweep_beside
@@ -104,6 +105,11 @@ class Material:
     def evaluation(self) -> Evaluation | None:
         """What truth says about the labels; None without truth."""
         return self.summary.evaluation
+
+    @property
+    def gold(self) -> Verdict | None:
+        """What gold rows were used for and prove; None without gold."""
+        return self.summary.gold
 
 
 def gather(workspace: Workspace, run: Run, reading: Reading | None = None) -> Material:

@@ -15,7 +15,7 @@ from deem_core.files.plain import to_plain
 from deem_core.methods.registry import METHODS
 from deem_core.model.config import AUTO
 from deem_core.model.records import by_restart
-from deem_core.reporting.command import compute_command, repeat_command
+from deem_core.reporting.command import ask_command, compute_command, gold_name, has_two_golds, repeat_command
 from deem_core.reporting.limits import limits_of
 from deem_core.reporting.material import Material
 from deem_core.reporting.render import EVALUATION
@@ -71,6 +71,7 @@ def numbers_of(material: Material) -> dict[str, Any]:
         "importance": None if material.inspection is None else _importance(material.inspection),
         "dependence": None if material.inspection is None else _dependence(material.inspection),
         "comparison": None if material.comparison is None else _comparison(material.comparison, material.compare_run),
+        "gold": None if material.gold is None else material.gold.to_dict(),
         "evaluation": None if material.evaluation is None else {"note": EVALUATION, **material.evaluation.to_dict()},
         "limits": limits_of(material),
         "repeat": _repeat(material),
@@ -100,10 +101,18 @@ def not_computed(material: Material) -> dict[str, dict[str, str | None]]:
             "reports; this command prints one:",
             compute_command("compare", spec),
         )
+    if material.gold is None:
+        words = ask_command(spec)
+        missing_parts["gold"] = (
+            "No known labels were handed over to be used. This command writes 20 rows whose labels would tell most, "
+            f"with an empty column gold_label. Fill it in, then repeat the run with --gold-file {words[-1]}.",
+            words,
+        )
     if material.evaluation is None:
+        here = "There are no true labels" if material.gold is None else "There are no true labels beside the gold rows"
         missing_parts["evaluation"] = (
-            "There are no true labels, so nobody can say how many labels are right. With a file of some true labels, "
-            "this command evaluates the same labels:",
+            f"{here}, so nothing could be evaluated. With a file of some true labels, this command evaluates the same "
+            "labels:",
             [*repeat_command(spec), "--truth-file", "truth.csv"],
         )
     return {
@@ -251,10 +260,18 @@ def _comparison(comparison: Comparison, run: str | None) -> dict[str, Any]:
 def _repeat(material: Material) -> dict[str, Any]:
     words = repeat_command(material.run.spec)
     content = {"command": words, "line": shlex.join(words), "sha256": material.run.spec["inputs"]["data"], "hint": ""}
+    spec = material.run.spec
+    content["gold_sha256"] = spec["config"].get("gold")
+    content["gold_name"] = gold_name(spec) if content["gold_sha256"] else None
+    if has_two_golds(spec):
+        content["hint"] = (
+            f"The run also used the column {spec['inputs']['reading']['gold']!r} of the file, and a command takes gold "
+            f"labels from one place: add the column's labels to {content['gold_name']} first."
+        )
     rate = material.settings.get("learning_rate")
     if material.run.config.get("learning_rate") == AUTO and isinstance(rate, (int, float)):
-        content["hint"] = (
-            f"The sweep chose {rate:g}; with --learning-rate {rate!r} instead of {AUTO} the labels are the same, and "
-            "no sweep is needed."
+        content["hint"] += (
+            f"{' ' * bool(content['hint'])}The sweep chose {rate:g}; with --learning-rate {rate!r} instead of {AUTO} "
+            "the labels are the same, and no sweep is needed."
         )
     return content

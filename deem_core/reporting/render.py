@@ -32,6 +32,7 @@ SECTIONS = {
     "importance": "Importance of learners",
     "dependence": "Dependence",
     "comparison": "Comparison of methods",
+    "gold": "Gold rows",
     "evaluation": "Evaluation",
     "limits": "Limits",
     "repeat": "Repeat this run",
@@ -138,7 +139,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for formatter in (percent, number, grouped, moment, seconds, setting, listed, named, gain, times):
+    for formatter in (percent, number, grouped, moment, seconds, setting, listed, named, gain, times, estimated):
         environment.filters[formatter.__name__] = formatter
     return environment
 
@@ -189,6 +190,13 @@ def gain(interval: Sequence[float] | None) -> str:
         return "–"
     middle, low, high = (f"{100 * value:+.1f}".replace("-", "−") for value in interval)
     return f"{middle} points ({low} to {high})"
+
+
+def estimated(estimate: Mapping[str, Any]) -> str:
+    """Return an accuracy by gold rows with its 90 % interval."""
+    if estimate["share"] is None:
+        return "–"
+    return f"{percent(estimate['share'], 0)} ({percent(estimate['low'], 0)[:-2]} to {percent(estimate['high'], 0)})"
 
 
 def times(ratio: float) -> str:

@@ -1,11 +1,41 @@
 """Runs: long computations in folders, each done by a worker process."""
 
 from deem_core.estimators.summary import LearnerGroups
+from deem_core.runs.answer_book import (
+    REVIEWER,
+    AnswerBook,
+    Conflict,
+    Ledger,
+    Reply,
+    RowNames,
+    merged_gold,
+    reviewer_name,
+)
 from deem_core.runs.beside import Swept, sweep_beside
 from deem_core.runs.dataset import Dataset
+from deem_core.runs.private import read_json
 from deem_core.runs.removal import Removal
 from deem_core.runs.run import Run, State
 from deem_core.runs.summary import FusionSummary
 from deem_core.runs.workspace import Workspace
 
-__all__ = ["Dataset", "FusionSummary", "LearnerGroups", "Removal", "Run", "State", "Swept", "Workspace", "sweep_beside"]
+__all__ = [
+    "REVIEWER",
+    "AnswerBook",
+    "Conflict",
+    "Dataset",
+    "FusionSummary",
+    "LearnerGroups",
+    "Ledger",
+    "Removal",
+    "Reply",
+    "RowNames",
+    "Run",
+    "State",
+    "Swept",
+    "Workspace",
+    "merged_gold",
+    "read_json",
+    "reviewer_name",
+    "sweep_beside",
+]

@@ -17,7 +17,7 @@ from deem_core.runs.private import checked_digest, read_json, read_private
 
 READING = (
     *("layout", "id", "truth", "learners", "ignore", "missing", "worker", "label", "delimiter", "encoding"),
-    "classes",
+    *("classes", "gold"),
 )
 """What can be said about how to read a file; see `deem_core.readers.read`."""
 
@@ -107,13 +107,14 @@ def read_stored(
 ) -> Reading:
     """Read stored files by their options, under their own names."""
     return readers.read(
-        _named_stream(data, name),
-        truth_file=None if truth is None else _named_stream(truth, truth_name or "truth"),
+        named_stream(data, name),
+        truth_file=None if truth is None else named_stream(truth, truth_name or "truth"),
         **plain_reading(reading),
     )
 
 
-def _named_stream(path: Path, name: str) -> io.BytesIO:
+def named_stream(path: Path, name: str) -> io.BytesIO:
+    """Return a stored file, open under the name that people know."""
     try:
         stream = io.BytesIO(read_private(path))
     except OSError as error:

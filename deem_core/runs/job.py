@@ -14,6 +14,7 @@ from deem_core.answers.answer import MAX_PROBABILITIES, PART_ROWS, Answer
 from deem_core.comparison.evaluation import evaluate
 from deem_core.estimators.summary import TrainingSummary
 from deem_core.files.atomic import write_json
+from deem_core.gold.choice import Verdict
 from deem_core.model.devices import cores
 from deem_core.readers import Reading
 from deem_core.runs.control import RunControl
@@ -57,10 +58,18 @@ class Job:
         self.control.check()
         return reading
 
-    @property
+    @cached_property
     def votes(self) -> Votes:
-        """The votes, with their truth if there is one: for evaluation only."""
-        return self.reading.votes
+        """The votes, with their truth if there is one: for evaluation only.
+
+        Gold labels are those of the file and of the answers that the config names.
+        """
+        return self.workspace.with_gold(self.reading.votes, self.run.spec)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The config without what the votes hold already."""
+        return {name: value for name, value in self.config.items() if name != "gold"}
 
     def input(self, digest: str) -> Path:
         """Return where a stored input is."""
@@ -91,7 +100,7 @@ class Job:
         torch.set_num_threads(max(1, min(cores(), cells // _CELLS_PER_THREAD)))
 
 
-def write_answer(job: Job, answer: Answer, training: TrainingSummary) -> None:
+def write_answer(job: Job, answer: Answer, training: TrainingSummary, verdict: Verdict | None = None) -> None:
     """Write the table and the summary of an answer.
 
     The truth is looked at here for the first time.
@@ -100,7 +109,7 @@ def write_answer(job: Job, answer: Answer, training: TrainingSummary) -> None:
     answered_again = answer.votes.n_classes <= MAX_PROBABILITIES or (job.folder / MODEL).exists()
     write_labels(job, answer, RESULT, probabilities=answered_again)  # else nobody could tell them later
     job.control.check()
-    write_summary(job, FusionSummary(answer.summary(), training, evaluate(answer), answer.alarms).to_dict())
+    write_summary(job, FusionSummary(answer.summary(), training, evaluate(answer), answer.alarms, verdict).to_dict())
 
 
 def write_labels(job: Job, answer: Answer, name: str, *, probabilities: bool = True) -> None:

@@ -9,13 +9,19 @@ Each kind is a function of a `Job`; torch is imported inside, so that workers in
              and if it is cancelled, what is known so far is in ``partial.json``, of the same form as the summary.
     train    ``method`` (one of `deem_core.methods.registry.TRAINED`) and the parameters of its estimator. Goes on from
              checkpoints, where the method keeps any.
-    fuse     ``method`` ("auto", or a method that is asked once) alone. Keeps a model where a grouped one answered.
+    fuse     ``method`` ("auto", or a method that is asked once); ``consider``, ids of finished trainings between which
+             gold rows choose, too. Keeps a model where a grouped one answered.
     compare  ``methods`` ("all" or a list), ``seeds``, ``budget`` (seconds for each method), ``expert_classes``,
              ``device``, all optional. The summary is `deem_core.comparison.Comparison.to_dict`, the result every
              method's class codes; ``labels_<method>.parquet`` is the answer of each (`deem_core.answers.stored`).
     apply    ``model``, the digest of a stored model file.
     inspect  ``model``, the same, and ``training``, the id of the run that trained it. The results are those of
              `deem_core.diagnostics.inspection.Inspection.save`.
+    ask      ``n``, how many rows to label next. The queue is ``queue.json`` (`deem_core.gold.Questions.to_dict`); the
+             candidates between which answers choose are ``field.parquet`` and ``field.json`` (`deem_core.gold.Field`).
+
+fuse, train, compare and ask also take ``gold``, the digest of stored known labels that are to be used (see
+`deem_core.runs.answer_book.Ledger.snapshot`).
 """
 
 from __future__ import annotations
@@ -28,16 +34,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from deem_core.answers.answer import MAX_PROBABILITIES
+from deem_core.answers import StoredAnswer
+from deem_core.answers.answer import MAX_PROBABILITIES, Answer
 from deem_core.diagnostics import restart_support
 from deem_core.errors import InputError
 from deem_core.estimators.verbs import load, make_model
+from deem_core.methods.registry import METHODS
 from deem_core.model.config import TrainConfig
 from deem_core.runs.job import Job, write_answer, write_labels, write_summary, write_table
 from deem_core.runs.private import write_private_json
-from deem_core.runs.run import LABELS, MODEL, PARTIAL
+from deem_core.runs.run import LABELS, MODEL, PARTIAL, QUEUE, RESULT
 
 if TYPE_CHECKING:  # torch takes a second
+    from deem_core.gold import Field, Verdict
     from deem_core.methods.contract import Aggregate
     from deem_core.training.sweep import Sweeper
     from deem_core.votes import Votes
@@ -53,6 +62,10 @@ PARTIAL_SECONDS = 2.0
 Pages draw everything from one writing. They look every second, but a figure that has not changed is not drawn again,
 and one that is drawn anew is empty for a moment."""
 
+ROWS_ASKED = 20
+"""Rows of a queue, unless a config says otherwise."""
+
+_SAME_FIELD = ("seed", "versions")  # what candidates depend on, beside the votes
 _TRAINED = 0.95  # share of a training run that is training; the rest is fusing and writing
 _COMPUTED = 0.98  # share of a sweep or comparison that is not writing
 _INSPECTED = 0.97  # the same of an inspection
@@ -101,7 +114,7 @@ def make_sweeper(votes: Votes, config: dict[str, Any], **more: Any) -> Sweeper:
 def train(job: Job) -> None:
     """Do the work of a train run."""
     votes = job.votes
-    settings: dict[str, Any] = {"method": "deem", **job.config, "random_state": job.seed}
+    settings: dict[str, Any] = {"method": "deem", **job.settings, "random_state": job.seed}
     model = make_model(**settings)
     job.set_threads()
     job.control.tell("Training", job.share)
@@ -114,7 +127,17 @@ def train(job: Job) -> None:
     answer = model.fuse(votes)
     job.control.check()
     model.save(job.folder / MODEL)
-    write_answer(job, answer.supported(restart_support(model, answer.votes, answer.codes)), model.summary_)
+    supported = answer.supported(restart_support(model, answer.votes, answer.codes))
+    write_answer(job, supported, model.summary_, _judged(answer, str(settings["method"])))
+
+
+def _judged(answer: Answer, method: str) -> Verdict | None:
+    """Return what gold rows say of a trained model's answer."""
+    if answer.votes.gold is None:
+        return None
+    from deem_core.auto.judgement import judge  # noqa: PLC0415  # the rooms behind it take a moment
+
+    return judge(replace(answer, method=method))
 
 
 # ---------------------------------------------------------------------- fuse
@@ -127,18 +150,99 @@ def fuse(job: Job) -> None:
     """
     from deem_core.auto import fuse_run  # noqa: PLC0415  # the rooms behind it take a moment
 
-    settings = {name: value for name, value in job.config.items() if name not in ("device", "random_state")}
+    settings = {name: value for name, value in job.settings.items() if name not in ("device", "random_state")}
     method = settings.pop("method", "auto")
+    trainings = settings.pop("consider", [])
     if settings:
-        raise InputError(f"A fuse run has no setting {sorted(settings)[0]!r}; it has method.")
+        raise InputError(f"A fuse run has no setting {sorted(settings)[0]!r}; it has method and consider.")
     start = time.perf_counter()
-    made = fuse_run(job.votes, method, job.seed, control=job.control.part(0.0, _TRAINED))
+    votes = job.votes
+    also = _trained_answers(job, votes, trainings) if votes.gold is not None and method == "auto" else {}
+    made = fuse_run(votes, method, job.seed, also=also, control=job.control.part(0.0, _TRAINED))
     for sentence in made.answer.notes:
         job.note(sentence)
     job.control.check()
     if made.model is not None:
         made.model.save(job.folder / MODEL)
-    write_answer(job, made.answer, replace(made.summary, seconds=time.perf_counter() - start))
+    write_answer(job, made.answer, replace(made.summary, seconds=time.perf_counter() - start), made.verdict)
+
+
+def _trained_answers(job: Job, votes: Votes, trainings: list[str]) -> dict[str, Answer]:
+    """Return the answers of finished trainings on the same dataset, by title.
+
+    Gold rows choose between them and others; a training that used gold itself would be judged by what it knows.
+    """
+    blind = votes.without_truth().without_gold()
+    answers: dict[str, Answer] = {}
+    for each in trainings:
+        run = job.workspace.run(each)
+        path = run.result(RESULT)
+        if path is None or run.dataset_id != job.run.dataset_id or run.config.get("gold") is not None:
+            raise InputError(f"Run {each[:12]} is no finished training of these votes without gold, so it has no say.")
+        posterior = StoredAnswer(path, votes.n_classes).posterior
+        if posterior is not None:
+            answers[f"{METHODS[str(run.config.get('method', 'deem'))].title} (training {each[:6]})"] = Answer(
+                blind, posterior
+            )
+    return answers
+
+
+# ---------------------------------------------------------------------- ask
+
+
+def ask(job: Job) -> None:
+    """Do the work of a run that asks for rows."""
+    from deem_core.auto import make_field  # noqa: PLC0415  # the rooms behind it take a moment
+    from deem_core.gold import questions  # noqa: PLC0415
+
+    settings = {name: value for name, value in job.settings.items() if name != "random_state"}
+    n = settings.pop("n", ROWS_ASKED)
+    if settings:
+        raise InputError(f"A run that asks for rows has no setting {sorted(settings)[0]!r}; it has n.")
+    if not isinstance(n, int) or n < 1:
+        raise InputError(f"{n!r} rows cannot be asked for; give 1 or more.")
+    votes, start = job.votes, time.perf_counter()
+    bare = votes.without_truth().without_gold()
+    candidates = _earlier_field(job, bare)
+    if candidates is None:
+        candidates = make_field(bare, random_state=job.seed, control=job.control.part(0.0, _TRAINED))
+    job.control.tell("Choosing the rows", _TRAINED)
+    known = 0 if votes.gold is None else votes.gold.n_rows
+    queue = questions(candidates, n, gold=votes.gold, rng=np.random.default_rng([job.seed, known]))
+    job.note(queue.effect)
+    job.control.check()
+    candidates.save(job.folder)
+    write_private_json(queue.to_dict(), job.folder / QUEUE, durable=True)
+    write_summary(
+        job,
+        {
+            "rows": len(queue),
+            "disputed": sum(kind == "disputed" for kind in queue.kinds),
+            "gold_rows": known,
+            "effect": queue.effect,
+            "start": candidates.start,
+            "split": candidates.split,
+            "seconds": time.perf_counter() - start,
+        },
+    )
+
+
+def _earlier_field(job: Job, votes: Votes) -> Field | None:
+    """Return the candidates of an earlier run on the same votes.
+
+    They know no gold label, so more answers change nothing about them.
+    """
+    from deem_core.gold import Field  # noqa: PLC0415
+
+    own = job.run.spec
+    for run in job.workspace.runs(dataset=job.run.dataset_id, kind="ask"):
+        same = run.spec["inputs"] == own["inputs"] and all(run.spec.get(name) == own[name] for name in _SAME_FIELD)
+        if run.id != job.run.id and same and run.result("field.json") is not None:
+            try:
+                return Field.load(run.path, votes)
+            except InputError:
+                continue
+    return None
 
 
 # ---------------------------------------------------------------------- compare
@@ -152,7 +256,7 @@ def compare(job: Job) -> None:
     votes = job.votes
     from deem_core import comparison  # noqa: PLC0415  # imports torch
 
-    settings = {name: value for name, value in job.config.items() if name != "random_state"}
+    settings = {name: value for name, value in job.settings.items() if name != "random_state"}
     settings["device"] = settings.get("device") or "auto"
     if unknown := sorted(set(settings) - set(COMPARISON_SETTINGS)):
         raise InputError(f"A comparison has no setting {unknown[0]!r}; it has {', '.join(COMPARISON_SETTINGS)}.")
@@ -230,5 +334,6 @@ KINDS: dict[str, Callable[[Job], None]] = {
     "compare": compare,
     "apply": apply,
     "inspect": inspect,
+    "ask": ask,
 }
 """Kind → who does the work."""

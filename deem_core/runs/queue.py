@@ -154,7 +154,7 @@ def device_of(kind: str, config: Mapping[str, Any]) -> str:
     """
     method = METHODS.get(str(config.get("method")))
     exact = method is not None and method.trained and not method.tunable
-    if kind in ("apply", "inspect", "fuse") or exact:
+    if kind in ("apply", "inspect", "fuse", "ask") or exact:
         return "cpu"
     return expected_device(str(config.get("device") or "auto"))
 

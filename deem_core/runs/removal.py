@@ -7,7 +7,7 @@ import secrets
 import shutil
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,6 +49,8 @@ class Plan:
     dataset : Dataset, optional
     files : list of Path
         The record of the dataset.
+    answers : list of Path
+        Reviewers' answers about a content that no other dataset has.
     inputs : list of Path
         Stored inputs that nothing else uses.
     """
@@ -57,6 +59,7 @@ class Plan:
     dataset: Dataset | None
     files: list[Path]
     inputs: list[Path]
+    answers: list[Path] = field(default_factory=list)
 
     def removal(self) -> Removal:
         """Return the plan in words, with its size."""
@@ -64,7 +67,10 @@ class Plan:
         what += [in_words(run) for run in self.runs]
         if self.inputs:
             what.append(f"{count(len(self.inputs), 'stored input file')} that nothing else uses")
-        size = sum(folder_bytes(run.path) for run in self.runs) + sum(map(file_bytes, [*self.files, *self.inputs]))
+        if self.answers:
+            what.append("the reviewers' answers about its rows")
+        files = [*self.files, *self.inputs, *self.answers]
+        size = sum(folder_bytes(run.path) for run in self.runs) + sum(map(file_bytes, files))
         return Removal(what, size)
 
     def carry_out(self) -> None:
@@ -74,7 +80,7 @@ class Plan:
                 raise InputError(f"The {in_words(run)} is still going on; cancel it before you delete it.")
         for run in self.runs:
             delete_folder(run.path)
-        for path in [*self.files, *self.inputs]:
+        for path in [*self.files, *self.inputs, *self.answers]:
             path.unlink(missing_ok=True)
 
 
@@ -95,7 +101,19 @@ def plan(workspace: Workspace, runs: list[Run], dataset: Dataset | None = None) 
         with suppress(InputError):  # it is gone already
             inputs.append(workspace.input(digest))
     files = [] if dataset is None else [workspace.root / "datasets" / f"{dataset.id}.json"]
-    return Plan(runs, dataset, files, inputs)
+    return Plan(runs, dataset, files, inputs, _answers(workspace, dataset))
+
+
+def _answers(workspace: Workspace, dataset: Dataset | None) -> list[Path]:
+    """Return the answer book that goes with a dataset.
+
+    It stays while the same content is read in another way.
+    """
+    if dataset is None:
+        return []
+    book = workspace.answer_book(dataset).path
+    shared = any(other.data == dataset.data and other.id != dataset.id for other in workspace.datasets())
+    return [book] if book.exists() and not shared else []
 
 
 def _digests(runs: Iterable[Run], datasets: Iterable[Dataset]) -> set[str]:
@@ -130,7 +148,11 @@ def in_words(run: Run) -> str:
 
 def digests_of(spec: dict[str, Any]) -> set[str]:
     """Return the hashes of the inputs that a run uses."""
-    named = [spec["inputs"].get("data"), spec["inputs"].get("truth"), spec["config"].get("model")]
+    named = [
+        spec["inputs"].get("data"),
+        spec["inputs"].get("truth"),
+        *(spec["config"].get(name) for name in ("model", "gold")),
+    ]
     return {digest for digest in named if isinstance(digest, str)}
 
 

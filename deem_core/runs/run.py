@@ -20,6 +20,8 @@ RESULT = "result.parquet"
 SUMMARY = "summary.json"
 CHECKPOINT = "checkpoint"
 PARTIAL = "partial.json"
+QUEUE = "queue.json"
+"""Of a run that asks: the rows to label."""
 LABELS = "labels_{}.parquet"
 """Of a comparison: the answer of a method, by its name."""
 BALLAST = "ballast"
@@ -36,7 +38,7 @@ class Run:
     id : str
         32 hex digits.
     path : Path
-    kind : "sweep", "train", "fuse", "compare", "apply" or "inspect"
+    kind : "sweep", "train", "fuse", "compare", "apply", "inspect" or "ask"
     title : str
     dataset_id : str
     spec : dict

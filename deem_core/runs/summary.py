@@ -14,6 +14,7 @@ from deem_core.answers.answer import AnswerSummary
 from deem_core.comparison.evaluation import Evaluation
 from deem_core.estimators.summary import TrainingSummary
 from deem_core.files.plain import from_plain, to_plain
+from deem_core.gold.choice import Verdict
 from deem_core.runs.run import Run
 
 
@@ -29,17 +30,22 @@ class FusionSummary:
         Where the truth is known.
     alarms : tuple of Alarm
         About the labels and the file; empty in what an older version wrote.
+    gold : Verdict, optional
+        What gold rows chose and prove, where there were any.
     """
 
     answer: AnswerSummary
     training: TrainingSummary
     evaluation: Evaluation | None = None
     alarms: tuple[Alarm, ...] = ()
+    gold: Verdict | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON, all in one object."""
         evaluation = {} if self.evaluation is None else {"evaluation": self.evaluation.to_dict()}
-        return {**to_plain(self.answer), **self.training.to_dict(), **evaluation, "alarms": to_plain(self.alarms)}
+        gold = {} if self.gold is None else {"gold": self.gold.to_dict()}
+        content = {**to_plain(self.answer), **self.training.to_dict(), **evaluation, **gold}
+        return {**content, "alarms": to_plain(self.alarms)}
 
     @classmethod
     def of(cls, run: Run) -> FusionSummary | None:
@@ -64,6 +70,7 @@ class FusionSummary:
                 TrainingSummary.from_dict(plain),
                 None if evaluation is None else Evaluation.from_dict(evaluation),
                 tuple(from_plain(Alarm, alarm) for alarm in plain.get("alarms", ())),
+                None if plain.get("gold") is None else Verdict.from_dict(plain["gold"]),
             )
         except (KeyError, TypeError):
             return None

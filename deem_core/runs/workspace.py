@@ -17,9 +17,10 @@ from typing import Any
 from deem_core import __version__
 from deem_core.errors import InputError
 from deem_core.files.home import home
-from deem_core.readers import Reading
+from deem_core.readers import DEFAULT, Reading, read_gold
 from deem_core.runs import removal
-from deem_core.runs.dataset import Dataset, dataset_id, load_dataset, plain_reading, read_stored
+from deem_core.runs.answer_book import AnswerBook, merged_gold
+from deem_core.runs.dataset import Dataset, dataset_id, load_dataset, named_stream, plain_reading, read_stored
 from deem_core.runs.kinds import KINDS
 from deem_core.runs.private import checked_id, is_id, is_plain, make_folder, open_private, read_json, write_private_json
 from deem_core.runs.process import Worker, spawn
@@ -27,6 +28,7 @@ from deem_core.runs.queue import Queue, device_of
 from deem_core.runs.removal import Removal
 from deem_core.runs.run import BALLAST, CANCEL, CHECKPOINT, PROGRESS, SPEC, WORKER, Run, State, worker_of, write_state
 from deem_core.runs.store import Data, Inputs
+from deem_core.votes import Votes
 
 MARK = "workspace.json"
 FORMAT = "deem-studio-workspace"
@@ -53,7 +55,7 @@ class Workspace:
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         self.root = Path(os.path.realpath(os.path.expanduser(path))) if path else home()
         make_folder(self.root)
-        for name in ("inputs", "datasets", "runs", "queue"):
+        for name in ("inputs", "datasets", "runs", "queue", "answers"):
             folder = make_folder(self.root / name)
             if not is_plain(folder):
                 raise InputError(f"{str(folder)!r} is a link; the workspace holds no links. Remove it.")
@@ -142,6 +144,24 @@ class Workspace:
             inputs["reading"],
         )
 
+    # ------------------------------------------------------------------ known labels that are used
+
+    def answer_book(self, dataset: Dataset) -> AnswerBook:
+        """Return the reviewers' answers about the content of a dataset."""
+        return AnswerBook(self.root / "answers" / f"{dataset.data}.jsonl")
+
+    def with_gold(self, votes: Votes, spec: Mapping[str, Any]) -> Votes:
+        """Return votes with the gold labels that a run was started with.
+
+        They are added to those of the file's own gold column, and win where both speak.
+        """
+        digest = spec["config"].get("gold")
+        if digest is None:
+            return votes
+        stream = named_stream(self.input(digest), "The answers in use")
+        book = read_gold(stream, votes, spec["inputs"]["reading"].get("missing", DEFAULT)).gold
+        return votes.with_gold(merged_gold(votes.gold, book, votes.n_classes))
+
     # ------------------------------------------------------------------ runs
 
     def new_run(self, kind: str, dataset: Dataset, config: Mapping[str, Any], *, title: str = "") -> Run:
@@ -149,7 +169,7 @@ class Workspace:
 
         Parameters
         ----------
-        kind : "sweep", "train", "fuse", "compare", "apply" or "inspect"
+        kind : "sweep", "train", "fuse", "compare", "apply", "inspect" or "ask"
         dataset : Dataset
         config : mapping
             Settings of the kind, plain JSON values. ``random_state`` is the seed; without it one is drawn.
@@ -307,7 +327,9 @@ class Workspace:
         return removal.outdated(self.runs(), older_than, keep_last, time.time())
 
     def delete_dataset(self, id: str) -> None:
-        """Delete a dataset, its runs, and inputs that nothing else uses.
+        """Delete a dataset, its runs, and what nothing else uses.
+
+        That is its inputs, and the reviewers' answers about its content.
 
         Raises
         ------

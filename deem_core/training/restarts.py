@@ -27,7 +27,7 @@ from deem_core.training.near_copies import Reduction
 from deem_core.training.parts import Part, ask, row_chunks
 from deem_core.training.start import MAJORITY, Start
 from deem_core.votes import Votes
-from deem_core.votes.alignment import class_map
+from deem_core.votes.alignment import anchored_map, class_map
 from deem_core.votes.arrays import spread_rows
 
 JUDGED_ROWS = 100_000
@@ -187,11 +187,17 @@ class LabelTask:
         By the majority vote.
         """
         votes, rows = self.votes, spread_rows(self.votes.n_rows, JUDGED_ROWS)
+        gold = None if votes.gold is None else votes.gold.codes
+        if votes.gold is not None:
+            rows = np.union1d(rows, votes.gold.rows)
         majority = votes.majority_vote.codes[rows]
         labels = np.empty((model.n_models, len(rows)), np.intp)
         for chunk in row_chunks(len(rows), model):
             labels[:, chunk] = ask(model, votes.codes[rows[chunk]], exact=False).argmax(-1)
-        maps = np.stack([class_map(own, majority, votes.n_classes) for own in labels])
+        if gold is None:
+            maps = np.stack([class_map(own, majority, votes.n_classes) for own in labels])
+        else:  # gold is an anchor of the class map, and nothing else in training
+            maps = np.stack([anchored_map(own, majority, gold[rows], votes.n_classes) for own in labels])
         mapped = np.stack([maps[r][own] for r, own in enumerate(labels)])
         return judge(mapped, majority, votes.n_classes, failures, votes.classes), maps
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from deem_core.votes.arrays import NO_VOTE
 from deem_core.votes.coding import as_label_array, code_truth
+from deem_core.votes.gold import Gold, as_gold
 from deem_core.votes.labels import MissingRule, canonical_text
 from deem_core.votes.majority import MajorityVote, majority_vote
 from deem_core.votes.table import Votes
@@ -17,11 +18,13 @@ if TYPE_CHECKING:
 __all__ = [
     "NO_VOTE",
     "Facts",
+    "Gold",
     "MajorityVote",
     "MissingRule",
     "PairAgreement",
     "RowAgreement",
     "Votes",
+    "as_gold",
     "as_label_array",
     "canonical_text",
     "code_truth",

@@ -55,6 +55,31 @@ def class_map(
     return mapping
 
 
+def anchored_map(predicted: Integers, reference: Integers, gold: Integers, n_classes: int) -> NDArray[np.intp]:
+    """Return the class map by a reference, corrected by gold labels.
+
+    The map that gold labels favour is taken only if it is right on at least three more gold rows than the other, and
+    on more of them than chance would give; see `deem_core.gold.choice`.
+
+    Parameters
+    ----------
+    predicted, reference, gold : (n,) array of int
+        Negative where unknown; gold labels beyond K are left out.
+    n_classes : int
+        K.
+    """
+    usual = class_map(predicted, reference, n_classes)
+    known = (gold >= 0) & (gold < n_classes) & (predicted >= 0)
+    weights = np.concatenate([np.ones(len(predicted)), np.full(int(known.sum()), len(predicted))])
+    other = class_map(
+        np.concatenate([predicted, predicted[known]]), np.concatenate([reference, gold[known]]), n_classes, weights
+    )
+    right = [(mapping[predicted[known]] == gold[known]).astype(int) for mapping in (other, usual)]
+    balance = right[0] - right[1]
+    lead = int(balance.sum())
+    return other if lead >= 3 and lead >= np.sqrt(np.abs(balance).sum()) else usual
+
+
 def apply_map(posterior: NDArray[Any], mapping: Integers) -> NDArray[Any]:
     """Return (…, K) posteriors with the columns moved.
 

@@ -15,6 +15,7 @@ from deem_core.typing import Codes
 from deem_core.votes import NO_VOTE, Votes
 from deem_core.votes.checks import hard_codes
 from deem_core.votes.coding import UnknownLabelError, as_label_array, code_truth, key_of
+from deem_core.votes.gold import Gold
 
 MIN_LEARNERS = 3
 """With fewer, who is right cannot be told from the votes alone."""
@@ -152,7 +153,7 @@ def recode(X: Any, learners: Sequence[str], classes: NDArray[Any], *, soft: bool
         shares = np.zeros((*codes.shape, len(classes)), np.float32)
         _recode_soft(votes.soft, lookup[:-1], _places(X, votes, learners), codes, shares)
         codes = hard_codes(shares)  # among equals the first class, which may be another one now
-    made = Votes(codes, classes, learners, votes.ids, truth, shares, truth_only)
+    made = Votes(codes, classes, learners, votes.ids, truth, shares, truth_only, _recoded_gold(votes, classes))
     return Recoded(made, unknown, absent, extra)
 
 
@@ -234,3 +235,12 @@ def _recoded_truth(votes: Votes, classes: NDArray[Any]) -> tuple[Codes | None, N
         return None, np.empty(0, object)
     labels = np.array([*votes.classes.tolist(), *votes.truth_only.tolist(), None], object)
     return code_truth(labels[votes.truth], classes)
+
+
+def _recoded_gold(votes: Votes, classes: NDArray[Any]) -> Gold | None:
+    """Return the gold labels over other classes."""
+    if votes.gold is None:
+        return None
+    labels = np.array([*votes.classes.tolist(), *votes.gold.only.tolist(), None], object)
+    codes, only = code_truth(labels[votes.gold.codes], classes)
+    return Gold(codes, only, votes.gold.asked)

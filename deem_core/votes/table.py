@@ -24,6 +24,7 @@ from deem_core.text import dimensions
 from deem_core.typing import Codes, Floats, Mask
 from deem_core.votes import checks, coding
 from deem_core.votes.arrays import NO_VOTE, Distinct, distinct_rows
+from deem_core.votes.gold import Gold, as_gold
 from deem_core.votes.labels import DEFAULT, MissingRule
 from deem_core.votes.majority import MajorityVote, majority_vote
 
@@ -51,6 +52,8 @@ class Votes:
     truth_only : array, optional
         Labels that occur in the truth though no learner ever votes for them. The j-th has truth code
         K + j, so that such rows count as known and always wrong; K itself never depends on the truth.
+    gold : Gold, optional
+        Known labels that are to be used. Rows that have one lose their truth: nothing is evaluated on what was used.
 
     Raises
     ------
@@ -76,6 +79,7 @@ class Votes:
     truth: Codes | None = None
     soft: NDArray[np.float32] | None = None
     truth_only: NDArray[Any] = field(default_factory=lambda: np.empty(0, object))
+    gold: Gold | None = None
 
     def __post_init__(self) -> None:
         """Check every invariant once and freeze the arrays."""
@@ -87,14 +91,17 @@ class Votes:
         soft = self.soft
         if soft is not None:
             soft = checks.check(np.asarray(soft, np.float32), codes, len(classes), learners)
+        truth = self.truth
+        if truth is not None:
+            truth = checks.as_truth(truth, len(codes), len(classes) + len(truth_only))
+        if self.gold is not None:
+            truth = _unused(truth, self.gold.checked(len(codes), len(classes)))
         self._freeze(
             codes=codes,
             classes=classes,
             learners=learners,
             ids=checks.as_ids(self.ids, len(codes)),
-            truth=None
-            if self.truth is None
-            else checks.as_truth(self.truth, len(codes), len(classes) + len(truth_only)),
+            truth=truth,
             soft=soft,
             truth_only=truth_only,
         )
@@ -263,7 +270,7 @@ class Votes:
 
     def __repr__(self) -> str:
         """Return the size in words; the arrays themselves would fill the screen."""
-        extras = [name for name in ("soft", "truth") if getattr(self, name) is not None]
+        extras = [name for name in ("soft", "truth", "gold") if getattr(self, name) is not None]
         note = f", with {' and '.join(extras)}" if extras else ""
         return f"Votes({self.dimensions}{note})"
 
@@ -284,6 +291,7 @@ class Votes:
             ids=self.ids[rows],
             truth=None if self.truth is None else self.truth[rows],
             soft=None if self.soft is None else self.soft[rows],
+            gold=None if self.gold is None else self.gold.select(rows),
         )
 
     def select_learners(self, learners: Sequence[str | int]) -> Votes:
@@ -308,6 +316,21 @@ class Votes:
     def without_truth(self) -> Votes:
         """Return the same votes with the truth taken away."""
         return self._changed(truth=None, truth_only=np.empty(0, object))
+
+    def with_gold(self, gold: Any) -> Votes:
+        """Return the same votes with known labels to be used.
+
+        `Gold`, ``{id: label}``, a Series by id, or a label or None for each row. The truth of these rows is forgotten.
+        """
+        made = as_gold(gold, self.ids, self.classes)
+        return self._changed(gold=made if made.n_rows else None, truth=_unused(self.truth, made))
+
+    def without_gold(self) -> Votes:
+        """Return the same votes with the gold labels taken away.
+
+        The truth of their rows does not come back.
+        """
+        return self._changed(gold=None)
 
     # ------------------------------------------------------------------ cheap facts
 
@@ -375,7 +398,7 @@ class Votes:
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 of all contents, truth and ids included."""
+        """SHA-256 of all contents, truth, gold and ids included."""
         digest = hashlib.sha256(
             json.dumps(
                 [
@@ -385,10 +408,20 @@ class Votes:
                     [repr(label) for label in self.truth_only.tolist()],
                     self.truth is not None,
                     self.soft is not None,
+                    *([] if self.gold is None else [[repr(label) for label in self.gold.only.tolist()]]),
                 ]
             ).encode()
         )
-        for array in (self.codes, self.truth, self.soft, checks.id_hashes(self.ids)):
+        gold = () if self.gold is None else (self.gold.codes, self.gold.asked)
+        for array in (self.codes, self.truth, self.soft, checks.id_hashes(self.ids), *gold):
             if array is not None:
                 digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
+
+
+def _unused(truth: Codes | None, gold: Gold) -> Codes | None:
+    """Return the truth without the rows that have gold labels, (n,)."""
+    if truth is None:
+        return None
+    rest: Codes = np.where(gold.known, NO_VOTE, truth).astype(np.int32)
+    return rest if (rest != NO_VOTE).any() else None

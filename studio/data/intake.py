@@ -127,13 +127,13 @@ def _opened() -> datasets.Opened | None:
 
 
 ROLES = {
-    "wide": ("id", "learner", "truth", "ignore"),
-    "long": ("id", "worker", "label", "truth", "ignore"),
-    "soft": ("id", "learner", "truth", "ignore"),
+    "wide": ("id", "learner", "truth", "gold", "ignore"),
+    "long": ("id", "worker", "label", "truth", "gold", "ignore"),
+    "soft": ("id", "learner", "truth", "gold", "ignore"),
 }
 """What a column can be, by layout."""
 
-_SINGLE = ("id", "truth", "worker", "label")
+_SINGLE = ("id", "truth", "worker", "label", "gold")
 
 
 def reading_of(layout: str, roles: Mapping[str, str], before: Mapping[str, Any]) -> dict[str, Any]:

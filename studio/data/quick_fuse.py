@@ -8,11 +8,14 @@ from typing import Any
 import streamlit as st
 
 from deem_core.comparison import ADVICE
+from deem_core.gold import CAMPS, LEARNER
 from deem_core.runs import FusionSummary, Run, State
+from deem_core.text import clip
 from studio import errors, jobs, state, text, widgets
 from studio.data.datasets import Opened
 from studio.data.numbers import Number
 from studio.export import results
+from studio.review import desk
 from studio.train import trainings
 
 TITLE = "Answer by auto"
@@ -21,7 +24,19 @@ TITLE = "Answer by auto"
 CONFIDENCE = {"mv": "share of the votes", "cal_pool": "mean of the learners"}
 """What the confidence of a method is, if it is not a model's."""
 
-SHORT = {"gds": "Dawid-Skene", "mv": "Majority", "safe": "Safe vote", "rules": "Rules", "cal_pool": "Pool"}
+EXPLAINED = "gds"
+"""The method that answers where a model explains the votes."""
+FEWEST_LEARNERS = 3
+"""Learners below which known labels have nobody to choose between."""
+
+SHORT = {
+    "gds": "Dawid-Skene",
+    "mv": "Majority",
+    "safe": "Safe vote",
+    "rules": "Rules",
+    "cal_pool": "Pool",
+    "gold_vote": "Gold vote",
+}
 """Methods by names that fit on a card."""
 
 
@@ -31,9 +46,23 @@ def card(opened: Opened) -> None:
     if run is None:
         _invite(opened)
         return
-    jobs.watch([run], lambda states: _run(opened, states))
+    answer(opened, run)
     if run.state().state == "done":
+        _label_rows(opened, run)
         _beside(opened, run)
+
+
+def answer(opened: Opened, run: Run, *, again: bool = True) -> None:
+    """Show an answer, or its progress.
+
+    Parameters
+    ----------
+    opened : Opened
+    run : Run
+    again : bool
+        Whether to offer to fuse again, without the settings of this run.
+    """
+    jobs.watch([run], lambda states: _run(opened, states, again=again))
 
 
 def _invite(opened: Opened) -> None:
@@ -89,7 +118,7 @@ def _button(opened: Opened, label: str, type: str) -> None:
 
 
 @errors.boundary()
-def _run(opened: Opened, states: Sequence[tuple[Run, State]]) -> None:
+def _run(opened: Opened, states: Sequence[tuple[Run, State]], *, again: bool) -> None:
     run, now = states[0]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{text.plain(jobs.title(run))}**", width="content")
@@ -97,7 +126,7 @@ def _run(opened: Opened, states: Sequence[tuple[Run, State]]) -> None:
         st.space("stretch")
         if now.resumable:
             st.button("Resume", key="resume", icon=":material/play_arrow:", on_click=jobs.resume, args=(run.id,))
-        if not now.active:
+        if not now.active and again:
             _button(opened, "Fuse again", "secondary")
         if now.state == "done":
             download(run, opened)
@@ -110,8 +139,34 @@ def _run(opened: Opened, states: Sequence[tuple[Run, State]]) -> None:
         summary = FusionSummary.of(run)
         if summary is not None:
             widgets.plain_list(summary.training.findings)
-            widgets.number_cards(_numbers(opened, summary), columns=4)
+            widgets.number_cards(_numbers(opened, run, summary), columns=4)
             widgets.alarms(summary.alarms)
+
+
+@errors.boundary()
+def _label_rows(opened: Opened, run: Run) -> None:
+    """Offer to label rows where votes did not settle it."""
+    summary = FusionSummary.of(run)
+    if summary is None or not unsettled(summary) or run.config.get("gold") is not None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="label_rows"):
+        st.caption(
+            "The votes alone do not settle who is right. Twenty known labels, given one row at a time, tell more.",
+            width="stretch",
+        )
+        st.button(
+            f"Label {desk.ROWS} rows",
+            key="label_rows_go",
+            icon=":material/rate_review:",
+            on_click=desk.ask_and_go,
+            args=(opened.dataset.id,),
+        )
+
+
+def unsettled(summary: FusionSummary) -> bool:
+    """Return whether auto advises known labels."""
+    training = summary.training
+    return training.answered_by not in (None, EXPLAINED) and summary.answer.n_learners >= FEWEST_LEARNERS
 
 
 @errors.boundary()
@@ -173,16 +228,30 @@ def _how(summary: FusionSummary) -> str:
     return f"{text.count(len(groups), 'group')} · {seconds}" if groups else seconds
 
 
-def _numbers(opened: Opened, summary: FusionSummary) -> list[Number]:
+def answerer(name: str) -> str:
+    """Return the name of who answered, short enough for a card."""
+    if name.startswith(LEARNER):
+        return clip(name.removeprefix(LEARNER), 24)
+    return "One camp" if name in CAMPS else SHORT.get(name, trainings.method_title(name))
+
+
+def _chosen_by(run: Run) -> str:
+    if run.config.get("method", "auto") != "auto":
+        return "The method you chose."
+    gold = run.config.get("gold") is not None or run.spec["inputs"]["reading"].get("gold") is not None
+    return f"Who answers was chosen by auto, from {'votes and gold rows' if gold else 'the votes alone'}."
+
+
+def _numbers(opened: Opened, run: Run, summary: FusionSummary) -> list[Number]:
     n = opened.reading.votes.n_rows
     answer, training, evaluation = summary.answer, summary.training, summary.evaluation
     changed, answered_by = answer.changed, training.answered_by or training.method
     cards = [
         Number(
             "Answered by",
-            SHORT.get(answered_by, trainings.method_title(answered_by)),
+            answerer(answered_by),
             _how(summary),
-            "The method that auto chose, by the votes alone." if training.answered_by else "The method you chose.",
+            _chosen_by(run),
         ),
         Number(
             "Labels changed",

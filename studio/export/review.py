@@ -10,17 +10,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import streamlit as st
 from numpy.typing import NDArray
 
 from deem_core import InputError
 from deem_core.answers import export
-from deem_core.answers.export import neutralise
 from deem_core.comparison import Evaluation, evaluate
 from deem_core.diagnostics import Queue, review_queue
 from deem_core.files.tables import id_texts
-from deem_core.readers import Source, Truth, label_truth, open_source, read_truth
+from deem_core.readers import ROW, Truth, label_truth, labels_by_row, open_source, queue_answer, read_truth, row_numbers
 from deem_core.typing import Floats, Mask
 from deem_core.votes import NO_VOTE, Votes
 from studio.export.results import Labelled
@@ -31,8 +29,8 @@ MOST_ROWS = 500
 STEP = 0.01
 """Of the threshold, and the width of a bar, so that every bar lies on one side of it."""
 
-ROW, LABEL = "row", "reviewed_label"
-"""Columns of a review queue that came back: the number of the row, from 1, and what the reviewer says."""
+LABEL = "reviewed_label"
+"""Column of a review queue that came back with what the reviewer says."""
 
 
 @dataclass(frozen=True)
@@ -218,8 +216,9 @@ def read_reviewed(votes: Votes, name: str, data: bytes) -> Truth:
     of two columns by id.
     """
     source = open_source(_stream(name, data))
-    if {ROW, LABEL} <= set(source.columns):
-        return label_truth(LABEL, _by_row(votes, source), votes)
+    answer = queue_answer(source)
+    if answer is not None:
+        return label_truth(answer, labels_by_row(source, answer, row_numbers(source, votes), votes), votes)
     if isinstance(votes.ids, pd.RangeIndex):
         raise InputError(
             f"{name} has no columns {ROW} and {LABEL}, and the votes have no ids to match it by. Download the review "
@@ -232,37 +231,3 @@ def _stream(name: str, data: bytes) -> io.BytesIO:
     stream = io.BytesIO(data)
     stream.name = name
     return stream
-
-
-def _by_row(votes: Votes, source: Source) -> list[str]:
-    """Return the reviewed label of every row, empty without one."""
-    numbers = pd.to_numeric(pd.Series(source.text(ROW).to_pylist(), dtype=object), errors="coerce").to_numpy(float)
-    wrong = ~((numbers >= 1) & (numbers <= votes.n_rows) & (numbers == np.floor(numbers)))
-    if wrong.any():
-        at = int(wrong.argmax())
-        raise InputError(
-            f"{source.name} has {source.text(ROW)[at].as_py()!r} as a number of a row (row {at + 1:,} of the file); "
-            f"the votes have rows 1 to {votes.n_rows:,}. Is it the review queue of these votes?"
-        )
-    rows = numbers.astype(np.int64) - 1
-    if "id" in source.columns and not isinstance(votes.ids, pd.RangeIndex):
-        theirs, ours = source.text("id").to_pylist(), id_texts(votes.ids[rows]).to_pylist()
-        if not any(_same(*pair) for pair in zip(theirs, ours, strict=True)):
-            raise InputError(f"The ids in {source.name} are not those of these rows. Is it the queue of other votes?")
-    labels = np.full(votes.n_rows, "", object)
-    labels[rows] = [_as_typed(text or "") for text in source.text(LABEL).to_pylist()]
-    return list(labels)
-
-
-def _same(theirs: str | None, ours: str) -> bool:
-    """Return whether two ids are the same.
-
-    A spreadsheet may have taken leading zeros away.
-    """
-    theirs = _as_typed((theirs or "").strip())
-    return theirs == ours.strip() or theirs == ours.strip().lstrip("0")
-
-
-def _as_typed(text: str) -> str:
-    """Return a text without the apostrophe that made it safe for spreadsheets."""
-    return text[1:] if text[:1] == "'" and neutralise(pa.array([text[1:]]))[0].as_py() == text else text

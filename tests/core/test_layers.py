@@ -29,6 +29,7 @@ ROOMS = (
     "answers",
     "methods",
     "estimators",
+    "gold",
     "auto",
     "large",
     "comparison",
@@ -47,7 +48,7 @@ MOST_LINES = 450
 MOST_WORDS = 12
 """Of the first line of a docstring; the why goes into the second sentence."""
 
-MOST_MODULES_OF_THE_LIBRARY = 20
+MOST_MODULES_OF_THE_LIBRARY = 21
 """Modules of deem_core that the app may import, packages counted as one; about twenty."""
 
 

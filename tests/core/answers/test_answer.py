@@ -12,8 +12,8 @@ import pytest
 from deem_core import Answer, InputError, Votes, simulation
 from deem_core.answers import scores
 from deem_core.answers.stored import StoredAnswer, write_answer
+from deem_core.auto.verbs import fuse
 from deem_core.comparison.evaluation import Evaluation, evaluate
-from deem_core.estimators.verbs import fuse
 from deem_core.votes.coding import code_truth
 
 VOTES = Votes.from_labels(np.array([["x", "x", "x"], ["x", "x", "y"], ["y", "y", "x"], [None] * 3], object))

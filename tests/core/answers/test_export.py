@@ -17,6 +17,7 @@ from deem_core import InputError, Votes, read, readers
 from deem_core.answers import export
 from deem_core.answers.answer import Answer
 from deem_core.answers.stored import StoredAnswer, write_answer
+from deem_core.files import spreadsheet
 from deem_core.readers import Reading
 from deem_core.readers.notes import Notebook
 from deem_core.readers.source import open_source
@@ -272,9 +273,9 @@ HARMLESS = ["-1", "+3.5", "1e5", "-1.5E-3", "-.5", "-0,5", "+5 %", " -1 ", "-", 
 
 def test_what_a_spreadsheet_would_run_gets_an_apostrophe():
     texts = pa.array([*DANGEROUS, None, *HARMLESS])
-    assert export.neutralise(texts).to_pylist() == [*(f"'{text}" for text in DANGEROUS), None, *HARMLESS]
+    assert spreadsheet.neutralise(texts).to_pylist() == [*(f"'{text}" for text in DANGEROUS), None, *HARMLESS]
     plain = pa.array(["a", None])
-    assert export.neutralise(plain) is plain
+    assert spreadsheet.neutralise(plain) is plain
 
 
 def test_a_semicolon_cannot_smuggle_a_formula_into_a_cell_of_its_own(tmp_path):

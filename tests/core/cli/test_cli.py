@@ -24,6 +24,7 @@ COMMANDS = {
         "describe",
         "simulate",
         "fuse",
+        "ask",
         "train",
         "apply",
         "compare",

@@ -43,7 +43,7 @@ def test_a_few_digits_of_a_run_give_a_page_and_its_numbers(run, capsys):
     told = capsys.readouterr()
     assert told.err == ""
     assert "votes.csv: " in told.out
-    assert "Not computed: learning rate, importance, dependence, comparison." in told.out
+    assert "Not computed: learning rate, importance, dependence, comparison, gold." in told.out
     assert "Written: report.html and report.json" in told.out
     page = Path("report.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")

@@ -69,7 +69,21 @@ def test_compare_is_the_function_whatever_was_imported_before():
 
 def test_the_registry_holds_every_method_of_the_contract():
     assert list(METHODS) == [
-        *["auto", "mv", "weighted_mv", "ds", "fds", "hds", "onecoin", "lsml", "ebcc", "gds", "safe", "rules"],
+        *[
+            "auto",
+            "mv",
+            "weighted_mv",
+            "gold_vote",
+            "ds",
+            "fds",
+            "hds",
+            "onecoin",
+            "lsml",
+            "ebcc",
+            "gds",
+            "safe",
+            "rules",
+        ],
         *["la1", "la2", "flyingsquid", "dnn_det", "dnn_sto", "hlm", "mean_prob", "geo_pool", "log_pool", "cal_pool"],
         *["irbm", "irbm_cd", "deem", "deem_soft"],
     ]

@@ -7,7 +7,7 @@ import pytest
 from deem_core.reporting import Report
 from deem_core.reporting import report as report_of
 from deem_core.runs import Run, Workspace
-from tests.core.reporting.helpers import EVIL, TINY, Page, done, inspected, table
+from tests.core.reporting.helpers import EVIL, TINY, Page, done, give_gold, inspected, table, verdict_of
 
 
 @pytest.fixture(scope="session")
@@ -21,6 +21,7 @@ def full(workspace) -> tuple[Run, Report]:
     dataset = workspace.add_dataset(f"{EVIL}.csv", table())
     done(workspace, "sweep", dataset, {"device": "cpu", "rates": [0.1, 0.5], "updates": 20, "random_state": 0})
     run = done(workspace, "train", dataset, {**TINY, "random_state": 7, "learning_rate": 0.5})
+    give_gold(run, verdict_of(workspace, run))
     inspected(workspace, run, dataset)
     done(workspace, "compare", dataset, {"methods": ["mv", "ds"], "seeds": 1, "random_state": 0})
     return run, report_of(run, workspace)

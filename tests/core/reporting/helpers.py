@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from html.parser import HTMLParser
 from typing import Any
 
@@ -10,7 +11,9 @@ import numpy as np
 import pyarrow.csv
 
 from deem_core import simulation
+from deem_core.auto import make_field
 from deem_core.files import tables
+from deem_core.gold import Verdict, choose
 from deem_core.runs import Dataset, Run, Workspace
 from deem_core.runs.control import RunControl
 from deem_core.runs.job import Job
@@ -34,6 +37,22 @@ def done(workspace: Workspace, kind: str, dataset: Dataset, config: dict[str, An
 def inspected(workspace: Workspace, run: Run, dataset: Dataset) -> Run:
     model = workspace.store(run.path / "model.safetensors")
     return done(workspace, "inspect", dataset, {"model": model, "training": run.id, "random_state": 0})
+
+
+def verdict_of(workspace: Workspace, run: Run, n_gold: int = 30) -> Verdict:
+    """Return what the first true labels of a run's file say, handed over as gold."""
+    votes = workspace.read_inputs(run.spec["inputs"]).votes
+    assert votes.truth is not None
+    labels = [votes.classes[code] if at < n_gold else None for at, code in enumerate(votes.truth)]
+    gold = votes.with_gold(labels).gold
+    assert gold is not None
+    return choose(make_field(votes), gold)
+
+
+def give_gold(run: Run, verdict: Verdict) -> None:
+    """Write a verdict into the summary of a run, as a worker does."""
+    path = run.path / "summary.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"gold": verdict.to_dict()}))
 
 
 def table(rows: int = 240, seed: int = 0) -> bytes:

@@ -93,6 +93,7 @@ def test_reading_options_survive_the_shell():
         "layout": "long",
         "id": "it's",
         "truth": "--json",
+        "gold": "-g",
         "worker": "-w",
         "label": 'a "b"',
         "learners": ["x y", "-1"],
@@ -109,6 +110,22 @@ def test_reading_options_survive_the_shell():
     assert (options.worker, options.label, options.delimiter) == ("-w", 'a "b"', "tab")
     assert (options.learner, options.ignore, options.missing) == (["x y", "-1"], ["$HOME"], [""])
     assert options.encoding == "cp1252"
+    assert options.gold == "-g"
+
+
+def test_gold_labels_come_from_a_file_that_has_a_name_of_its_own():
+    plain, config = repeat_command(spec_of({}, 3)), {"gold": "ab" * 32}
+    assert repeat_command(spec_of(config, 3)) == [*plain, "--gold-file", "gold.csv"]
+    named = repeat_command(spec_of(config, 3, truth="0", truth_name="gold.csv"))
+    assert named[-4:] == ["--truth-file", "gold.csv", "--gold-file", "gold_labels.csv"]
+    options = parsed(repeat_command(spec_of({}, 3, reading={"gold": "known"})))
+    assert (options.gold, options.gold_file) == ("known", None)
+
+
+def test_gold_is_given_once_where_a_run_has_it_twice():
+    options = parsed(repeat_command(spec_of({"gold": "ab" * 32}, reading={"gold": "known", "ignore": ["age"]})))
+    assert (options.gold, options.gold_file) == (None, "gold.csv")
+    assert options.ignore == ["age", "known"]
 
 
 def same_labels(run: Run, workspace: Workspace, fused: Path) -> None:

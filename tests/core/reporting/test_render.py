@@ -22,7 +22,7 @@ from tests.core.reporting.helpers import EVIL, Page
 ROOT = Path(__file__).resolve().parents[3]
 SECTIONS = [
     *("glance", "data", "settings", "learning_rate", "training", "restarts", "near_copies"),
-    *("labels", "importance", "dependence", "comparison", "evaluation", "limits", "repeat"),
+    *("labels", "importance", "dependence", "comparison", "gold", "evaluation", "limits", "repeat"),
 ]
 
 
@@ -85,7 +85,7 @@ def test_plotly_is_in_the_page_once_and_the_rest_is_small(full, page):
 def test_what_was_not_computed_is_named_with_what_would_compute_it(bare):
     _, report = bare
     told = report.to_dict()
-    lacking = ["learning_rate", "importance", "dependence", "comparison", "evaluation"]
+    lacking = ["learning_rate", "importance", "dependence", "comparison", "gold", "evaluation"]
     assert list(told["not_computed"]) == lacking
     assert all(told[name] is None for name in lacking)
     assert told["not_computed"]["comparison"]["command"] == "python -m deem_core compare bare.csv --ignore label"
@@ -133,6 +133,8 @@ SHOWN = (
         "dependence.pairs.0.reading",
     ),
     *("comparison.conclusion", "evaluation.methods.0.title", "repeat.sha256", "repeat.line", "repeat.hint"),
+    *("gold.sentences.0", "gold.answer.title", "gold.majority.title", "gold.learners.0.title", "gold.rivals.0.title"),
+    *("repeat.gold_name", "repeat.gold_sha256"),
     *("not_computed.limits.why", "not_computed.limits.command"),
     *("material.sweep.kind", "material.sweep.why", "material.sweep.to_try"),
     *("material.method.title", "material.method.note", "picture.question", "picture.alt", "picture.caption"),
@@ -169,7 +171,8 @@ def marked_page(full) -> tuple[str, Page]:
     told["restarts"][0]["reason"] = f"{MARKS}restarts.0.reason;"
     change = {name: f"{MARKS}labels.largest_changes.0.{name};" for name in ("majority", "fused")}
     told["labels"]["largest_changes"] = [change | {"rows": 1}]
-    told["repeat"]["hint"] = f"{MARKS}repeat.hint;"
+    for name in ("hint", "gold_name", "gold_sha256"):
+        told["repeat"][name] = f"{MARKS}repeat.{name};"
     told["not_computed"] = {"limits": {name: f"{MARKS}not_computed.limits.{name};" for name in ("why", "command")}}
     shown, lacking = told["limits"], told.pop("not_computed")
     assert material.swept is not None

@@ -1,0 +1,143 @@
+"""The verbs of fusing: fuse, and ask for rows to label."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from deem_core.answers.answer import Answer
+from deem_core.auto.decision import make_field
+from deem_core.auto.fusion import AUTO, fuse_run
+from deem_core.auto.judgement import judge
+from deem_core.control import NO_CONTROL, Control
+from deem_core.errors import InputError
+from deem_core.estimators.verbs import train
+from deem_core.gold.questions import Questions, questions
+from deem_core.methods import registry
+from deem_core.readers.gold import read_gold
+from deem_core.votes import Votes
+from deem_core.votes.recode import as_votes
+
+
+def fuse(
+    votes: Any,
+    method: str = AUTO,
+    *,
+    gold: Any = None,
+    consider: Sequence[str] = (),
+    random_state: int | None = None,
+    control: Control | None = None,
+    **settings: Any,
+) -> Answer:
+    """Fuse votes into one label per row by any method.
+
+    Parameters
+    ----------
+    votes : Votes, frame, (n, d) array of labels or (n, d, K) array of probabilities
+        Their truth, if there is one, stays with the answer and is not read.
+    method : str
+        A name of `deem_core.methods.registry.METHODS`; "auto" asks the votes who should answer (`deem_core.auto`).
+    gold : optional
+        Known labels that are to be used: ``{id: label}``, a Series by id, a label or None for each row, or a file (see
+        `deem_core.readers.read_gold`). "auto" lets them choose who answers; other methods are judged by them, and
+        Dawid-Skene holds them fixed.
+    consider : sequence of str
+        Further methods, such as "deem", between which "auto" lets gold choose.
+    random_state : int, optional
+        Same number, same labels.
+    control : Control, optional
+        Says whether to go on.
+    **settings
+        Of `deem_core.model.config.TrainConfig`, for methods that train a model.
+
+    Raises
+    ------
+    InputError
+        If the method is unknown, or cannot take such votes or settings.
+
+    Examples
+    --------
+    >>> from deem_core import fuse
+    >>> answer = fuse([["cat", "cat", "dog"], ["dog", "dog", "dog"], ["cat", "cat", "cat"]], method="mv")
+    >>> answer.labels.tolist()
+    ['cat', 'dog', 'cat']
+    """
+    votes, control = with_gold(as_votes(votes), gold), control or NO_CONTROL
+    if registry.entry(method).trained:
+        model = train(votes, method, random_state=random_state, control=control, **settings)
+        return judged(model.fuse(votes), method, control)
+    if settings:
+        raise InputError(
+            f"The method {method} trains nothing and has no setting {sorted(settings)[0]!r}; name one that trains, "
+            "such as method='deem', or leave it out."
+        )
+    seed: Any = random_state
+    return fuse_run(votes, method, seed, also=further(votes, method, consider, seed, control), control=control).answer
+
+
+def further(
+    votes: Votes, method: str, consider: Sequence[str], seed: int | None, control: Control
+) -> dict[str, Answer]:
+    """Return the answers of further methods between which gold chooses, by title.
+
+    Raises
+    ------
+    InputError
+        If there is no gold to choose by, or another method than auto was named.
+    """
+    if not consider:
+        return {}
+    if method != AUTO or votes.gold is None:
+        raise InputError("Further methods are considered by auto where there are gold rows: hand some over as gold.")
+    blind = votes.without_truth().without_gold()
+    return {
+        registry.entry(name).title: fuse(blind, name, random_state=seed, control=control.part(0.0, 0.5))
+        for name in consider
+    }
+
+
+def judged(answer: Answer, method: str, control: Control = NO_CONTROL) -> Answer:
+    """Return a trained model's answer with what gold rows say of it."""
+    if answer.votes.gold is None:
+        return answer
+    verdict = judge(replace(answer, method=answer.method or method), control=control)
+    return answer if verdict is None else replace(answer, notes=(*verdict.sentences, *answer.notes))
+
+
+def ask(answer: Any, n: int = 20, *, random_state: int = 0, control: Control | None = None) -> Questions:
+    """Choose the rows to label next.
+
+    Parameters
+    ----------
+    answer : Answer, Votes, frame or array
+        Rows that have a gold label already are not asked again.
+    n : int
+        How many.
+    random_state : int
+        Same number, same rows.
+    control : Control, optional
+
+    Examples
+    --------
+    >>> from deem_core import ask, simulate
+    >>> rows = ask(simulate("condind", 200, seed=0).votes, 20)
+    >>> len(rows), rows.to_frame(simulate("condind", 200, seed=0).votes).columns[:2].tolist()
+    (20, ['row', 'gold_label'])
+    """
+    votes = answer.votes if isinstance(answer, Answer) else as_votes(answer)
+    field = make_field(votes, control=control or NO_CONTROL)
+    asked = 0 if votes.gold is None else votes.gold.n_rows
+    return questions(field, n, gold=votes.gold, rng=np.random.default_rng([random_state, asked]))
+
+
+def with_gold(votes: Votes, gold: Any) -> Votes:
+    """Return votes with gold labels in any form, files included."""
+    if gold is None:
+        return votes
+    if isinstance(gold, (str, bytes, os.PathLike)) or hasattr(gold, "read"):
+        gold = read_gold(gold, votes).gold
+    return votes.with_gold(gold)

@@ -1,0 +1,24 @@
+"""Gold: a few known labels that choose, weigh and estimate."""
+
+from deem_core.gold.choice import Rival, Verdict, choose
+from deem_core.gold.estimates import Estimate
+from deem_core.gold.field import CAMPS, LEARNER, Field
+from deem_core.gold.orders import Orders, next_order
+from deem_core.gold.questions import Questions, questions
+from deem_core.gold.words import ADVISED, TRUSTED
+
+__all__ = [
+    "ADVISED",
+    "CAMPS",
+    "LEARNER",
+    "TRUSTED",
+    "Estimate",
+    "Field",
+    "Orders",
+    "Questions",
+    "Rival",
+    "Verdict",
+    "choose",
+    "next_order",
+    "questions",
+]

@@ -1,0 +1,124 @@
+"""Sentences about gold rows: what was used, chosen and proven."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from deem_core.text import count, listing, percent
+
+if TYPE_CHECKING:
+    from deem_core.gold.choice import Rival, Verdict
+    from deem_core.gold.field import Field
+
+ADVISED, TRUSTED = 20, 50
+"""Gold rows below which nothing should be relied on, and from which a switch can be trusted."""
+
+
+def names(side: Sequence[str], most: int = 4) -> str:
+    """Return learners in a sentence."""
+    return listing(side, most, rest="others")
+
+
+def sentences(verdict: Verdict, field: Field, rival: Rival | None) -> tuple[str, ...]:
+    """Return what the gold rows were used for, and what they prove."""
+    said = [
+        _used(verdict, field, rival),
+        _camps(verdict, field),
+        _accuracy(verdict),
+        _learner(verdict),
+        _advice(verdict),
+    ]
+    return tuple(text for text in said if text)
+
+
+def named(verdict: Verdict, *, clamped: bool, weighed: bool) -> tuple[str, ...]:
+    """Return what gold rows say of a method that was named.
+
+    ``clamped`` is one that holds their labels fixed, ``weighed`` one that learns weights from them.
+    """
+    used = f"Used {count(verdict.n_gold, 'gold row')}"
+    if not verdict.n_gold:
+        return ("No gold row has votes, so nothing could be learnt from them.",)
+    if clamped:
+        return (
+            f"{used} inside {verdict.chosen_title}, which holds their labels fixed. So they cannot tell how right it "
+            "is; auto makes more of gold rows.",
+        )
+    few = f"{verdict.n_gold} gold rows are few: have at least {ADVISED}." if verdict.n_gold < ADVISED else ""
+    how = (
+        "to weigh the learners by what they got right"
+        if weighed
+        else "to tell how right the labels are; the labels of other rows do not depend on them"
+    )
+    return (f"{used} {how}.", _accuracy(verdict), *([few] if few else []))
+
+
+def _used(verdict: Verdict, field: Field, rival: Rival | None) -> str:
+    used = f"Used {count(verdict.n_gold, 'gold row')}"
+    if not verdict.n_gold:
+        return "No gold row has votes, so nothing could be learnt from them."
+    if rival is not None:
+        start = "the vote weighted by gold" if field.split else f"the answer without gold ({field.title})"
+        return (
+            f"{used}: {rival.title} answers. Where it differs from {start}, it is right on {rival.wins} gold rows and "
+            f"wrong on {rival.losses} where the other is right."
+        )
+    if field.split:
+        return (
+            f"{used}: the learners form two camps, so they were weighed by what they got right on the gold rows, and "
+            "their weighted vote answers."
+        )
+    return (
+        f"{used}: the answer without gold ({field.title}) stays, since no other is ahead by enough.{_closest(verdict)}"
+    )
+
+
+def _closest(verdict: Verdict) -> str:
+    ahead = [told for told in verdict.rivals if told.wins > told.losses]
+    if not ahead:
+        return " None is ahead at all."
+    best = max(ahead, key=lambda told: told.wins - told.losses)
+    return f" The closest, {best.title}, wins {best.wins} and loses {best.losses} of the gold rows where they differ."
+
+
+def _camps(verdict: Verdict, field: Field) -> str:
+    if verdict.strong_camp and field.split and verdict.n_gold < ADVISED:
+        return f"So far they favour the camp of {names(verdict.strong_camp)}."
+    if verdict.strong_camp and field.split:
+        return f"The panel's strong camp is {names(verdict.strong_camp)}."
+    if field.split:
+        return "Which of the two camps is right is not settled by these rows."
+    if verdict.strong_camp and verdict.switched and verdict.n_gold >= ADVISED:
+        return f"Of the two sides that the learners take, that of {names(verdict.strong_camp)} is right more often."
+    return ""
+
+
+def _accuracy(verdict: Verdict) -> str:
+    if not verdict.n_gold:
+        return ""
+    answer, majority = verdict.answer, verdict.majority
+    fair = "" if verdict.asked else " if the gold rows are a fair draw of all rows"
+    return (
+        f"Accuracy of the fused labels {answer.interval} (90 % interval{fair}); of the majority vote "
+        f"{majority.interval}."
+    )
+
+
+def _learner(verdict: Verdict) -> str:
+    best = verdict.best_learner
+    if best is None or best.share is None or verdict.n_gold < 5:
+        return ""
+    return (
+        f"The learner that is best on gold, {best.title}, is right on {percent(best.share, 0)} of its "
+        f"{count(best.rows, 'gold row')} ({best.interval}); the best of many is partly luck."
+    )
+
+
+def _advice(verdict: Verdict) -> str:
+    proves = "" if verdict.switched else " These rows prove nothing about who is better."
+    if verdict.n_gold < ADVISED:
+        return f"{verdict.n_gold} gold rows are few: have at least {ADVISED}, and {TRUSTED} to trust a switch.{proves}"
+    if verdict.n_gold < TRUSTED and verdict.switched:
+        return f"With {TRUSTED} gold rows the switch could be trusted."
+    return proves.strip()

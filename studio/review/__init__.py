@@ -1,0 +1,1 @@
+"""Review page: rows to label, answers, and what they prove."""

@@ -1,0 +1,101 @@
+"""What the answers prove, said again after each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from deem_core.gold import ADVISED, TRUSTED, Estimate, Rival, Verdict
+from deem_core.text import DASH
+from deem_core.votes import Gold
+from studio import text, widgets
+from studio.data.numbers import Number
+from studio.review import desk as desks
+from studio.review.desk import Desk
+
+
+def show(desk: Desk, known: Gold | None) -> None:
+    """Show what the known labels say of the answer and its rivals."""
+    with st.container(border=True, key="verdict"):
+        st.subheader("What the gold rows say", anchor=False)
+        if known is None:
+            st.caption(
+                f"Nothing yet. It is said here after every answer; have at least {ADVISED} gold rows, and {TRUSTED} to "
+                f"trust a switch. {text.plain(desk.queue.effect)}"
+            )
+            return
+        told = desks.verdict(desk, known)
+        widgets.number_cards(_numbers(told), columns=3)
+        for sentence in told.sentences:
+            st.markdown(f":gray[:material/chevron_right:] {text.plain(sentence)}")
+        with st.expander("Rivals: who would be right more often"):
+            st.dataframe(
+                rival_table(told.rivals), key="rivals", hide_index=True, column_config=_shares("Right", "Changes")
+            )
+            st.caption(
+                "Right is the share of gold rows that the candidate labels correctly, with its 90 % interval. Wins and "
+                "losses are the gold rows where it differs from the answer and one of the two is right. Changes is the "
+                "share of all rows that it would label otherwise."
+            )
+        with st.expander("Learners: how often each is right"):
+            st.dataframe(learner_table(told.learners), key="gold_learners", hide_index=True, column_config=_shares())
+
+
+def rival_table(rivals: Iterable[Rival]) -> pd.DataFrame:
+    """Return the candidates beside the answer, the best on gold first."""
+    return pd.DataFrame(
+        [
+            {
+                "Candidate": rival.title,
+                "Right": rival.estimate.share,
+                "90 % interval": rival.estimate.interval,
+                "Wins–losses": f"{rival.wins}–{rival.losses}",
+                "Changes": rival.changed,
+            }
+            for rival in rivals
+        ]
+    )
+
+
+def learner_table(learners: Iterable[Estimate]) -> pd.DataFrame:
+    """Return the learners that voted on gold rows, the best first."""
+    voted = sorted((each for each in learners if each.share is not None), key=lambda each: -(each.share or 0.0))
+    return pd.DataFrame(
+        [
+            {"Learner": each.title, "Right": each.share, "90 % interval": each.interval, "Gold rows": each.rows}
+            for each in voted
+        ]
+    )
+
+
+def _shares(*names: str) -> dict[str, Any]:
+    return {name: st.column_config.NumberColumn(name, format="percent") for name in names or ("Right",)}
+
+
+def _numbers(told: Verdict) -> list[Number]:
+    few = "few" if told.n_gold < ADVISED else ("good to judge by" if told.n_gold < TRUSTED else "enough to trust")
+    answer = f"the answer: {text.percent(told.answer.share)}" if told.answer.share is not None else ""
+    majority = text.percent(told.majority.share) if told.majority.share is not None else DASH
+    return [
+        Number(
+            "Gold rows",
+            text.count(told.n_gold),
+            few,
+            f"Rows with a known label and votes. Have at least {ADVISED}, and {TRUSTED} to trust a switch.",
+        ),
+        Number(
+            "Fused labels right",
+            told.answer.interval,
+            answer,
+            "Accuracy of the answer that these gold rows choose, as a 90 % interval.",
+        ),
+        Number(
+            "Majority vote right",
+            told.majority.interval,
+            f"on gold {majority}",
+            "The same of the majority vote, ties as a fair draw.",
+        ),
+    ]

@@ -1,0 +1,146 @@
+"""Choice by gold rows: switch on paired evidence only."""
+
+import numpy as np
+import pytest
+
+from deem_core import fuse
+from deem_core.auto import make_field
+from deem_core.gold import Verdict, choose
+from deem_core.gold.choice import _lead
+from deem_core.votes import Gold
+from tests.core.gold.helpers import field_of, gold_of, panel
+
+
+def contest(wins, losses, n=200, ties=10):
+    """A field in which "ds" wins and loses so many gold rows against the start; gold rows come first."""
+    truth = np.zeros(n, np.int32)
+    start, other = np.zeros(n, np.int32), np.zeros(n, np.int32)
+    start[:wins] = 1
+    other[wins : wins + losses] = 1
+    start[150:] = 1  # they differ beyond the gold rows, too
+    codes = np.column_stack([start] * 3)
+    gold = gold_of(truth, np.arange(wins + losses + ties))
+    # Learners vote like the start, so that no single learner and no weighted vote is ahead of it.
+    return field_of(codes, start, {"ds": other}), gold
+
+
+@pytest.mark.parametrize(
+    ("wins", "losses", "switches"),
+    [(2, 0, False), (3, 0, True), (4, 1, True), (4, 2, False), (5, 2, True), (8, 5, False), (10, 6, True)],
+)
+def test_a_method_takes_over_only_if_it_is_ahead_by_three_rows_and_a_standard_error(wins, losses, switches):
+    field, gold = contest(wins, losses)
+    verdict = choose(field, gold)
+    assert verdict.switched == switches
+    assert verdict.chosen == ("ds" if switches else "start")
+
+
+def test_single_learners_need_more_evidence():
+    field, _ = contest(0, 0, ties=40)
+    truth = np.zeros(200, np.int32)
+    start = field.start_codes.copy()
+    start[:8] = 1
+    start[8:30] = 0
+    learner = start.copy()
+    learner[:6] = 0  # wins 6
+    learner[10:13] = 1  # loses 3: ahead by 3 = 1.0 standard error, which is enough for a method alone
+    codes = np.column_stack([start, start, learner])
+    as_learner = choose(field_of(codes, start), gold_of(truth, np.arange(40)))
+    as_method = choose(field_of(np.column_stack([start] * 3), start, {"ds": learner}), gold_of(truth, np.arange(40)))
+    rival = next(told for told in as_learner.rivals if told.name == "learner:j2")
+    assert (rival.wins, rival.losses, rival.ahead) == (6, 3, False)
+    assert as_method.chosen == "ds"
+
+
+def test_leads_of_rows_with_equal_weights_are_counts():
+    balance = np.array([1.0, 1, 1, -1, 0, 0])
+    for weight in (1.0, 0.2):
+        lead, error = _lead(balance, np.full(6, weight))
+        assert (lead, error) == (pytest.approx(2), pytest.approx(2))
+    assert _lead(np.zeros(3), np.ones(3)) == (0.0, 0.0)
+
+
+def test_a_row_of_a_larger_stratum_weighs_more():
+    even, _ = _lead(np.array([1.0, -1]), np.array([1.0, 1]))
+    tilted, _ = _lead(np.array([1.0, -1]), np.array([3.0, 1]))
+    assert even == 0
+    assert tilted > 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_twenty_rows_settle_a_panel_of_eight_weak_and_four_strong_judges(seed):
+    votes = panel(400, seed=seed)
+    rows = np.random.default_rng(seed).choice(400, 20, replace=False)
+    field = make_field(votes)
+    verdict = choose(field, gold_of(votes.truth, rows))
+    answer = fuse(votes, gold=gold_of(votes.truth, rows), random_state=0)
+    rest = np.setdiff1d(np.arange(400), rows)
+    right = (answer.codes == votes.truth)[rest].mean()
+    assert right > 0.78
+    assert right > (votes.majority_vote.codes == votes.truth)[rest].mean() + 0.2
+    assert not verdict.strong_camp or verdict.strong_camp[0].startswith("strong")
+    assert any("20 gold rows" in sentence for sentence in answer.notes)
+
+
+def test_rows_that_prove_nothing_are_said_to():
+    field, gold = contest(1, 1)
+    verdict = choose(field, gold)
+    assert any("prove nothing" in sentence for sentence in verdict.sentences)
+    assert any("at least 20" in sentence for sentence in verdict.sentences)
+
+
+def test_enough_rows_without_a_switch_still_prove_nothing_about_who_is_better():
+    field, gold = contest(1, 1, ties=60)
+    sentences = choose(field, gold).sentences
+    assert any("prove nothing" in sentence for sentence in sentences)
+    assert not any("at least 20" in sentence for sentence in sentences)
+
+
+def test_the_learner_best_on_gold_is_shown_beside_and_not_the_rule():
+    votes = panel(400)
+    verdict = choose(make_field(votes), gold_of(votes.truth, np.arange(20)))
+    assert verdict.best_learner is not None
+    names = {told.name for told in verdict.rivals} | {verdict.chosen}
+    assert {f"learner:{name}" for name in votes.learners} <= names
+
+
+def test_a_label_nobody_votes_for_counts_as_wrong_for_everybody():
+    field, gold = contest(0, 0)
+    codes = gold.codes.copy()
+    codes[:5] = 2  # K = 2, so this is the first label of `only`
+    verdict = choose(field, Gold(codes, np.array(["neither"], object)))
+    assert verdict.unheard == 5
+    assert verdict.answer.share == pytest.approx(5 / 10)
+
+
+def test_a_given_answer_is_a_candidate_like_any_other():
+    field, gold = contest(6, 0)
+    labels = field.methods["ds"]
+    alone = field_of(np.column_stack([field.start_codes] * 3), field.start_codes)
+    assert choose(alone, gold).chosen == "start"
+    assert choose(alone, gold, {"DEEM": labels}).chosen == "DEEM"
+
+
+def test_verdicts_survive_json():
+    votes = panel(200)
+    verdict = choose(make_field(votes), gold_of(votes.truth, np.arange(25)))
+    assert Verdict.from_dict(verdict.to_dict()) == verdict
+
+
+def test_no_gold_row_with_votes_changes_nothing():
+    codes = np.zeros((6, 3), np.int32)
+    codes[0] = -1
+    start = np.array([-1, 0, 0, 0, 0, 0])
+    verdict = choose(field_of(codes, start), gold_of(np.zeros(6, np.int32), [0]))
+    assert (verdict.n_gold, verdict.switched) == (0, False)
+    assert "nothing could be learnt" in verdict.sentences[0]
+
+
+def test_a_strong_camp_is_named_as_such_from_twenty_rows_on():
+    votes = panel(400, weak=6, strong=5)
+    field = make_field(votes)
+    assert field.split
+    few, enough = (choose(field, gold_of(votes.truth, np.arange(g))) for g in (12, 40))
+    assert few.strong_camp[0].startswith("strong")
+    assert any("So far they favour the camp of strong" in sentence for sentence in few.sentences)
+    assert any("The panel's strong camp is strong" in sentence for sentence in enough.sentences)
