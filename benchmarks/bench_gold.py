@@ -162,7 +162,6 @@ class Outcome:
     kind: str  # what was chosen: start, weights, method, camp or learner
     fair: bool  # whether the rows are a fair draw
     strong_camp: tuple[str, ...]
-    said: bool  # whether the sentences name the strong camp
 
 
 def of_set(name: str, votes: Votes, draws: int, sizes: Sequence[int] = SIZES) -> Iterator[Cell]:
@@ -231,7 +230,6 @@ def outcome(field: Field, truth: Codes, gold: Gold) -> Outcome:
         kind=kind_of(verdict.chosen),
         fair=not gold.was_asked,
         strong_camp=verdict.strong_camp,
-        said=any(sentence.startswith(CAMP_WORDS) for sentence in verdict.sentences),
     )
 
 
@@ -286,7 +284,6 @@ def cell(told: Sequence[Outcome]) -> Cell:
             len(one.strong_camp) == STRONG and all(name.startswith("strong_") for name in one.strong_camp)
             for one in told
         ),
-        "said": sum(one.said for one in told),
     }
 
 
@@ -419,7 +416,7 @@ def _rival(cells: Sequence[Cell], name: str, *, worst: bool = True) -> str:
 def _camps(panels: Sequence[Cell]) -> Iterator[str]:
     """Yield what was found of the camps of simulated panels."""
     yield "Whether both sides were found and the split was seen without gold; then, for each g of random rows, the per"
-    yield "cent of draws that name the strong camp / say so in words, and the accuracy."
+    yield "cent of draws that name the strong camp, and the accuracy."
     yield ""
     yield f"| panel | sides found | split seen | no gold | strong camp | {' | '.join(map(str, SIZES))} |"
     yield f"|---|---|---|---|---|{'---|' * len(SIZES)}"
@@ -428,8 +425,7 @@ def _camps(panels: Sequence[Cell]) -> Iterator[str]:
         figures = [f"{bare['start']:.1f}", f"{bare['strong_right']:.1f}"]
         for g in SIZES:
             own = [one for one in _of(panels, g, RANDOM) if one["set"] == bare["set"]]
-            named = [f"{_share(own, key):.0f}" for key in ("strong_named", "said")] if own else []
-            figures.append(f"{' / '.join(named)}, {own[0]['procedure']:.1f}" if own else "–")
+            figures.append(f"{_share(own, 'strong_named'):.0f}, {own[0]['procedure']:.1f}" if own else "–")
         yield f"| {bare['set']} | {' | '.join([*seen, *figures])} |"
     yield ""
 

@@ -22,6 +22,7 @@ from numpy.typing import DTypeLike, NDArray
 from deem_core.alarm import Alarm, Kind
 from deem_core.answers import gold_rows, scores
 from deem_core.answers.checks import check_posterior, check_support
+from deem_core.answers.verdict import Verdict
 from deem_core.errors import InputError
 from deem_core.typing import Codes, Floats, Labels, Mask, Posterior
 from deem_core.votes import Votes
@@ -85,7 +86,8 @@ class Answer:
         Doubts that the method itself has about its answer.
     handles : tuple of str
         Kinds of alarms that it takes care of, so that `alarms` leaves them out.
-
+    gold : Verdict, optional
+        What gold rows chose and prove, where there are any.
     said_on_gold : (g,) array of int, optional
         The method's own labels of gold rows, which have their gold label here. Found by itself; None without gold.
 
@@ -113,6 +115,7 @@ class Answer:
     answered_by: str = ""
     method_alarms: tuple[Alarm, ...] = ()
     handles: tuple[Kind, ...] = ()
+    gold: Verdict | None = field(default=None, repr=False)
     said_on_gold: Codes | None = field(default=None, repr=False)
     _whole: tuple[Answer, slice] | None = field(default=None, init=False, repr=False)  # of which this is a part
 

@@ -28,8 +28,9 @@ import numpy as np
 
 from deem_core.alarm import Kind
 from deem_core.answers.answer import Answer
+from deem_core.answers.verdict import Verdict
 from deem_core.control import NO_CONTROL, Control
-from deem_core.gold.choice import Verdict, choose
+from deem_core.gold.choice import choose
 from deem_core.gold.field import Field, candidates
 from deem_core.gold.fusion import answer_of
 from deem_core.gold.words import ADVISED

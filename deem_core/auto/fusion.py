@@ -10,11 +10,10 @@ import numpy as np
 
 from deem_core.answers.answer import Answer
 from deem_core.auto.decision import decide
-from deem_core.auto.judgement import judge
+from deem_core.auto.judgement import judged
 from deem_core.control import NO_CONTROL, Control
 from deem_core.errors import InputError
 from deem_core.estimators.summary import Setting, TrainingSummary
-from deem_core.gold.choice import Verdict
 from deem_core.methods import registry
 from deem_core.methods.contract import Aggregate, Rule
 from deem_core.votes import Votes
@@ -40,15 +39,12 @@ class Fusion:
         What can be saved and applied to other rows; only the grouped model can.
     rule : function, optional
         Labels any rows as these were, while the process lasts; see `Aggregate.rule`.
-    verdict : Verdict, optional
-        What gold rows chose and prove, where there are any.
     """
 
     answer: Answer
     summary: TrainingSummary
     model: Fuser | None = None
     rule: Rule | None = None
-    verdict: Verdict | None = None
 
 
 def fuse_run(
@@ -75,21 +71,17 @@ def fuse_run(
         if registry.entry(method).trained:
             raise InputError(f"The method {method} trains a model; start a training instead.")
         aggregate = registry.aggregate(method, votes, rng, control=control)
-        verdict = judge(aggregate.answer(votes, method), control=control)
-        if verdict is not None:
-            aggregate = replace(aggregate, notes=(*verdict.sentences, *aggregate.notes))
-        answer = aggregate.answer(votes, method)
-        return Fusion(answer, summary_of(aggregate, method), rule=aggregate.rule, verdict=verdict)
+        answer = judged(aggregate.answer(votes, method), control=control)
+        return Fusion(answer, summary_of(aggregate, method), rule=aggregate.rule)
     decision = decide(votes, rng, table=table, also=also, control=control)
     summary = replace(summary_of(decision.aggregate, AUTO), answered_by=decision.answered_by, why=decision.sentences)
-    answer = decision.aggregate.answer(votes, AUTO)
-    verdict = decision.verdict
+    answer = replace(decision.aggregate.answer(votes, AUTO), gold=decision.verdict)
     if decision.answered_by != "gds" or decision.grouping is None:
-        return Fusion(answer, summary, rule=decision.aggregate.rule, verdict=verdict)
+        return Fusion(answer, summary, rule=decision.aggregate.rule)
     from deem_core.estimators.grouped import GroupedDawidSkene  # noqa: PLC0415  # see TYPE_CHECKING above
 
     model = GroupedDawidSkene.of_grouping(votes.without_truth().without_gold(), decision.grouping, random_state=seed)
-    return Fusion(answer, replace(summary, groups=model.summary_.groups), model, decision.aggregate.rule, verdict)
+    return Fusion(answer, replace(summary, groups=model.summary_.groups), model, decision.aggregate.rule)
 
 
 def summary_of(aggregate: Aggregate, method: str) -> TrainingSummary:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from deem_core.answers.answer import Answer
+from deem_core.answers.verdict import Verdict
 from deem_core.auto.decision import make_field
 from deem_core.control import NO_CONTROL, Control
 from deem_core.gold import words
-from deem_core.gold.choice import WEIGHTS, Verdict, learner_estimates, majority_estimate
+from deem_core.gold.choice import WEIGHTS, learner_estimates, majority_estimate
 from deem_core.gold.estimates import Design
 from deem_core.gold.weights import left_out_scores
 from deem_core.methods import registry
@@ -18,21 +21,21 @@ CLAMPED = ("ds",)
 """Methods that hold gold labels fixed, so that gold rows cannot tell how right they are."""
 
 
-def judge(answer: Answer, *, control: Control = NO_CONTROL) -> Verdict | None:
-    """Return what gold rows say of an answer; None without gold.
+def judged(answer: Answer, method: str = "", *, control: Control = NO_CONTROL) -> Answer:
+    """Return an answer with what gold rows say of it.
 
-    Nothing is chosen: whoever names a method gets it. Where `ask` chose rows, the candidates are run once, to weigh
-    these rows by their strata.
+    The same answer where there is no gold. Nothing is chosen: whoever names a method gets it. Where `ask` chose rows,
+    the candidates are run once, to weigh these rows by their strata.
     """
     votes = answer.votes
     if votes.gold is None or answer.said_on_gold is None:
-        return None
+        return answer
+    method = method or answer.method or "answer"
     voted = np.asarray(votes.votes_per_row > 0)
     gold = votes.gold.without(np.flatnonzero(~voted))
-    own = _said(answer)[voted[votes.gold.rows]]
+    own = _said(answer, method)[voted[votes.gold.rows]]
     disputed = make_field(votes, control=control).disputed if gold.was_asked else np.zeros(votes.n_rows, bool)
     design = Design.of(voted, disputed, gold)
-    method = answer.method or "answer"
     title = registry.METHODS[method].title if method in registry.METHODS else method
     judged = np.full(gold.n_rows, method not in CLAMPED)
     verdict = Verdict(
@@ -51,15 +54,14 @@ def judge(answer: Answer, *, control: Control = NO_CONTROL) -> Verdict | None:
         strong_camp=(),
         sentences=(),
     )
-    return Verdict(
-        **{**vars(verdict), "sentences": words.named(verdict, clamped=method in CLAMPED, weighed=method == WEIGHTS)}
-    )
+    told = words.named(verdict, clamped=method in CLAMPED, weighed=method == WEIGHTS)
+    return replace(answer, notes=(*told, *answer.notes), gold=replace(verdict, sentences=told))
 
 
-def _said(answer: Answer) -> Codes:
+def _said(answer: Answer, method: str) -> Codes:
     """Return the method's labels of gold rows, each without its own help, (g,)."""
     assert answer.votes.gold is not None  # noqa: S101  # asked by the caller
     assert answer.said_on_gold is not None  # noqa: S101
-    if answer.method == WEIGHTS:
+    if method == WEIGHTS:
         return np.asarray(left_out_scores(answer.votes, answer.votes.gold).argmax(axis=1), np.int32)
     return answer.said_on_gold

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from deem_core.answers.answer import Answer
 from deem_core.auto.decision import make_field
 from deem_core.auto.fusion import AUTO, fuse_run
-from deem_core.auto.judgement import judge
+from deem_core.auto.judgement import judged
 from deem_core.control import NO_CONTROL, Control
 from deem_core.errors import InputError
 from deem_core.estimators.verbs import train
@@ -69,7 +68,7 @@ def fuse(
     votes, control = with_gold(as_votes(votes), gold), control or NO_CONTROL
     if registry.entry(method).trained:
         model = train(votes, method, random_state=random_state, control=control, **settings)
-        return judged(model.fuse(votes), method, control)
+        return judged(model.fuse(votes), method, control=control)
     if settings:
         raise InputError(
             f"The method {method} trains nothing and has no setting {sorted(settings)[0]!r}; name one that trains, "
@@ -98,14 +97,6 @@ def further(
         registry.entry(name).title: fuse(blind, name, random_state=seed, control=control.part(0.0, 0.5))
         for name in consider
     }
-
-
-def judged(answer: Answer, method: str, control: Control = NO_CONTROL) -> Answer:
-    """Return a trained model's answer with what gold rows say of it."""
-    if answer.votes.gold is None:
-        return answer
-    verdict = judge(replace(answer, method=answer.method or method), control=control)
-    return answer if verdict is None else replace(answer, notes=(*verdict.sentences, *answer.notes))
 
 
 def ask(answer: Any, n: int = 20, *, random_state: int = 0, control: Control | None = None) -> Questions:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from deem_core.answers.answer import Answer
 from deem_core.answers.export import write_fused
 from deem_core.auto import AUTO, fuse_run
-from deem_core.auto.judgement import judge
+from deem_core.auto.judgement import judged
 from deem_core.auto.verbs import further
 from deem_core.cli import outcome, parts
 from deem_core.cli.options import (
@@ -148,10 +147,9 @@ def _fuse(options: argparse.Namespace) -> None:
     start = time.perf_counter()
     if options.method in TRAINED:
         model = _fitted(options, reading.votes)
-        answer = model.fuse(reading.votes)
-        verdict = judge(replace(answer, method=options.method))
+        answer = judged(model.fuse(reading.votes), options.method)
         sentences, result = outcome.story(model.summary_), outcome.result_of(model.summary_)
-        sentences = [*(() if verdict is None else verdict.sentences), *sentences]
+        sentences = [*(() if answer.gold is None else answer.gold.sentences), *sentences]
     else:
         settings = training_settings(options)
         seed = settings.pop("random_state")
@@ -159,12 +157,12 @@ def _fuse(options: argparse.Namespace) -> None:
         with Bar() as bar:
             also = further(reading.votes, options.method, options.consider, seed, bar)
             made = fuse_run(reading.votes, options.method, seed, also=also, control=bar)
-        answer, sentences, verdict = made.answer, list(made.answer.notes), made.verdict
+        answer, sentences = made.answer, list(made.answer.notes)
         result = {**outcome.result_of(made.summary), "warnings": sentences}
     seconds = time.perf_counter() - start
     _write(reading, answer, options)
     sentences = _with_note(options, reading.votes, sentences)
-    told = {} if verdict is None else {"gold": verdict.to_dict()}
+    told = {} if answer.gold is None else {"gold": answer.gold.to_dict()}
     outcome.tell(answer, options, sentences, {**result, "seconds": seconds, **told})
 
 

@@ -1,7 +1,7 @@
 """Gold: a few known labels that choose, weigh and estimate."""
 
-from deem_core.gold.choice import Rival, Verdict, choose
-from deem_core.gold.estimates import Estimate
+from deem_core.answers.verdict import Estimate, Rival, Verdict
+from deem_core.gold.choice import choose
 from deem_core.gold.field import CAMPS, LEARNER, Field
 from deem_core.gold.orders import Orders, next_order
 from deem_core.gold.questions import Questions, questions

@@ -8,14 +8,13 @@ three rows and by z times the square root of all of them. Rows that `ask` chose 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deem_core.files.plain import from_plain, to_plain
+from deem_core.answers.verdict import Estimate, Kind, Rival, Verdict
 from deem_core.gold import words
-from deem_core.gold.estimates import Design, Estimate
+from deem_core.gold.estimates import Design
 from deem_core.gold.field import CAMPS, LEARNER, START, Field
 from deem_core.gold.weights import learner_weights, left_out_scores
 from deem_core.methods import registry
@@ -23,8 +22,6 @@ from deem_core.typing import Codes, Floats
 from deem_core.votes import NO_VOTE, Gold, Votes
 from deem_core.votes.arrays import weighted_votes
 from deem_core.votes.majority import fair_hits
-
-Kind = Literal["start", "weights", "method", "camp", "learner", "given"]
 
 LEAD = 3.0
 """Rows by which a candidate must be ahead at least."""
@@ -34,86 +31,6 @@ PSEUDO_ROWS: Mapping[str, float] = {"learner": 8.0}
 """Rows that a candidate's lead is shrunk by; 4 unless named here."""
 WEIGHTS = "gold_vote"
 """Name of the vote weighted by gold."""
-
-
-@dataclass(frozen=True)
-class Rival:
-    """A candidate and what the gold rows say of it.
-
-    Attributes
-    ----------
-    name, title : str
-    kind : Kind
-    estimate : Estimate
-    wins, losses : int
-        Gold rows where it differs from the start and one of the two is right.
-    changed : float
-        Share of all rows that it labels differently from the start.
-    ahead : bool
-        Whether it is ahead of the start by enough.
-    """
-
-    name: str
-    title: str
-    kind: Kind
-    estimate: Estimate
-    wins: int
-    losses: int
-    changed: float
-    ahead: bool
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What gold rows choose, and what they prove.
-
-    Attributes
-    ----------
-    n_gold : int
-        Gold rows with votes.
-    asked : bool
-        Whether some were chosen by `ask`.
-    unheard : int
-        Gold rows whose label no learner votes for.
-    start, chosen, chosen_title : str
-    switched : bool
-        Whether gold changed who answers.
-    answer, majority : Estimate
-        Accuracy of the chosen answer, and of the majority vote with ties as a fair draw.
-    learners : tuple of Estimate
-    rivals : tuple of Rival
-        All candidates but the chosen one, the most accurate on gold first.
-    best_learner : Estimate, optional
-        The learner that is best on gold among those that cover half of the rows.
-    strong_camp : tuple of str
-        Learners of the side that gold favours; empty where it does not tell.
-    sentences : tuple of str
-    """
-
-    n_gold: int
-    asked: bool
-    unheard: int
-    start: str
-    chosen: str
-    chosen_title: str
-    switched: bool
-    answer: Estimate
-    majority: Estimate
-    learners: tuple[Estimate, ...]
-    rivals: tuple[Rival, ...]
-    best_learner: Estimate | None
-    strong_camp: tuple[str, ...]
-    sentences: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        plain: dict[str, Any] = to_plain(self)
-        return plain
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Verdict:
-        """Inverse of `to_dict`; KeyError or TypeError for damage."""
-        return from_plain(cls, values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,8 +88,7 @@ def choose(field: Field, gold: Gold, also: Mapping[str, Codes] | None = None) ->
         strong_camp=contest.strong_camp(),
         sentences=(),
     )
-    sentences = words.sentences(verdict, field, rival)
-    return Verdict(**{**vars(verdict), "sentences": sentences})
+    return replace(verdict, sentences=words.sentences(verdict, field, rival))
 
 
 def _candidates(field: Field, gold: Gold, also: Mapping[str, Codes]) -> Iterator[_Candidate]:

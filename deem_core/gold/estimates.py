@@ -1,9 +1,9 @@
 """Estimates of accuracy on gold rows, with honest intervals.
 
 A fair draw of rows has Wilson's interval. Rows that `ask` chose are no fair draw: they come from two strata, rows on
-which the candidates differ and all others, and each stratum is weighed by its share of the rows left, with half a
-pseudo-row each way. Both tell of the rows that are left, whose own accuracy is a draw, too: of n gold rows and m others
-the variance is p·(1 − p)·(1/n + 1/m), which matters where gold rows are a large part of a small file.
+which the candidates differ and all others, each with Wilson's interval and weighed by its share of the rows left. Both
+tell of the rows that are left, whose own accuracy is a draw, too: of n gold rows and m others the variance is
+p·(1 − p)·(1/n + 1/m), which matters where gold rows are a large part of a small file.
 """
 
 from __future__ import annotations
@@ -11,43 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
-from deem_core.text import percent
+from deem_core.answers.verdict import Estimate
 from deem_core.typing import Floats, Mask
 from deem_core.votes import Gold
 from deem_core.votes.statistics import wilson
 
 LEVEL = 0.90
 """Of all intervals here."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """Accuracy of an answer or learner, by gold rows.
-
-    Attributes
-    ----------
-    name, title : str
-    share, low, high : float, optional
-        With the ends of its 90 % interval; None without a row.
-    rows : int
-        Gold rows that it rests on.
-    """
-
-    name: str
-    title: str
-    share: float | None
-    low: float | None
-    high: float | None
-    rows: int
-
-    @property
-    def interval(self) -> str:
-        """The interval in words: "83–94 %"."""
-        if self.low is None or self.high is None:
-            return "unknown"
-        return f"{percent(self.low, 0)[:-2]}–{percent(self.high, 0)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,11 +81,17 @@ class Design:
         return 0.0 if self.rest is None else 1 / max(share * self.rest, 1.0)
 
     def _stratified(self, name: str, title: str, hits: Floats, disputed: Mask) -> Estimate:
-        middle = variance = 0.0
+        """Return the estimate of two strata (Zou and Donner's MOVER).
+
+        Each stratum's own Wilson interval says how far its share may be off either way; these distances add up as
+        variances do. A normal interval would be too short where nearly all rows of a stratum are right.
+        """
+        middle = below = above = 0.0
         for stratum, share in ((disputed, self.share), (~disputed, 1 - self.share)):
             n = int(stratum.sum())
-            rate = (float(hits[stratum].sum()) + 0.5) / (n + 1)
+            rate = float(hits[stratum].mean()) if n else 0.5
+            low, high = wilson(rate, 1 / (1 / n + self._per_row(share)), LEVEL) if n else (0.0, 1.0)
             middle += share * rate
-            variance += share**2 * rate * (1 - rate) * (1 / (n + 1) + self._per_row(share))
-        half = float(ndtri(0.5 + LEVEL / 2)) * float(np.sqrt(variance))
-        return Estimate(name, title, middle, max(middle - half, 0.0), min(middle + half, 1.0), len(hits))
+            below += (share * (rate - float(low))) ** 2
+            above += (share * (float(high) - rate)) ** 2
+        return Estimate(name, title, middle, max(middle - below**0.5, 0.0), min(middle + above**0.5, 1.0), len(hits))

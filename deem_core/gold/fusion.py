@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from deem_core.gold.choice import WEIGHTS, Verdict
+from deem_core.answers.verdict import Verdict
+from deem_core.gold.choice import WEIGHTS
 from deem_core.gold.field import CAMPS, LEARNER, START, Field, runners
 from deem_core.gold.weights import accuracies, aggregate
 from deem_core.methods import majority

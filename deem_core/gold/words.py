@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from deem_core.text import count, listing, percent
 
 if TYPE_CHECKING:
-    from deem_core.gold.choice import Rival, Verdict
+    from deem_core.answers.verdict import Rival, Verdict
     from deem_core.gold.field import Field
 
 ADVISED, TRUSTED = 20, 50

@@ -14,7 +14,6 @@ from deem_core.answers.answer import MAX_PROBABILITIES, PART_ROWS, Answer
 from deem_core.comparison.evaluation import evaluate
 from deem_core.estimators.summary import TrainingSummary
 from deem_core.files.atomic import write_json
-from deem_core.gold.choice import Verdict
 from deem_core.model.devices import cores
 from deem_core.readers import Reading
 from deem_core.runs.control import RunControl
@@ -100,7 +99,7 @@ class Job:
         torch.set_num_threads(max(1, min(cores(), cells // _CELLS_PER_THREAD)))
 
 
-def write_answer(job: Job, answer: Answer, training: TrainingSummary, verdict: Verdict | None = None) -> None:
+def write_answer(job: Job, answer: Answer, training: TrainingSummary) -> None:
     """Write the table and the summary of an answer.
 
     The truth is looked at here for the first time.
@@ -109,7 +108,9 @@ def write_answer(job: Job, answer: Answer, training: TrainingSummary, verdict: V
     answered_again = answer.votes.n_classes <= MAX_PROBABILITIES or (job.folder / MODEL).exists()
     write_labels(job, answer, RESULT, probabilities=answered_again)  # else nobody could tell them later
     job.control.check()
-    write_summary(job, FusionSummary(answer.summary(), training, evaluate(answer), answer.alarms, verdict).to_dict())
+    write_summary(
+        job, FusionSummary(answer.summary(), training, evaluate(answer), answer.alarms, answer.gold).to_dict()
+    )
 
 
 def write_labels(job: Job, answer: Answer, name: str, *, probabilities: bool = True) -> None:

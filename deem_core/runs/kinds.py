@@ -46,7 +46,7 @@ from deem_core.runs.private import write_private_json
 from deem_core.runs.run import LABELS, MODEL, PARTIAL, QUEUE, RESULT
 
 if TYPE_CHECKING:  # torch takes a second
-    from deem_core.gold import Field, Verdict
+    from deem_core.gold import Field
     from deem_core.methods.contract import Aggregate
     from deem_core.training.sweep import Sweeper
     from deem_core.votes import Votes
@@ -128,16 +128,11 @@ def train(job: Job) -> None:
     job.control.check()
     model.save(job.folder / MODEL)
     supported = answer.supported(restart_support(model, answer.votes, answer.codes))
-    write_answer(job, supported, model.summary_, _judged(answer, str(settings["method"])))
+    if votes.gold is not None:
+        from deem_core.auto.judgement import judged  # noqa: PLC0415  # the rooms behind it take a moment
 
-
-def _judged(answer: Answer, method: str) -> Verdict | None:
-    """Return what gold rows say of a trained model's answer."""
-    if answer.votes.gold is None:
-        return None
-    from deem_core.auto.judgement import judge  # noqa: PLC0415  # the rooms behind it take a moment
-
-    return judge(replace(answer, method=method))
+        supported = judged(supported, str(settings["method"]))
+    write_answer(job, supported, model.summary_)
 
 
 # ---------------------------------------------------------------------- fuse
@@ -164,7 +159,7 @@ def fuse(job: Job) -> None:
     job.control.check()
     if made.model is not None:
         made.model.save(job.folder / MODEL)
-    write_answer(job, made.answer, replace(made.summary, seconds=time.perf_counter() - start), made.verdict)
+    write_answer(job, made.answer, replace(made.summary, seconds=time.perf_counter() - start))
 
 
 def _trained_answers(job: Job, votes: Votes, trainings: list[str]) -> dict[str, Answer]:

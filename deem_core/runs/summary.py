@@ -11,10 +11,10 @@ from typing import Any
 
 from deem_core.alarm import Alarm
 from deem_core.answers.answer import AnswerSummary
+from deem_core.answers.verdict import Verdict
 from deem_core.comparison.evaluation import Evaluation
 from deem_core.estimators.summary import TrainingSummary
 from deem_core.files.plain import from_plain, to_plain
-from deem_core.gold.choice import Verdict
 from deem_core.runs.run import Run
 
 

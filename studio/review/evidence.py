@@ -107,7 +107,7 @@ def _lines(opened: Opened) -> NDArray[np.int64]:
 
 
 def show(opened: Opened, row: int) -> None:
-    """Show the cells of a row: texts as they are, images as images."""
+    """Show the cells of a row, images as images."""
     cells = of(opened).cells(opened, row)
     if not cells:
         st.caption(

@@ -240,9 +240,10 @@ def test_where_votes_do_not_settle_it_the_data_page_offers_to_label_rows(app, wo
     app.switch_page("pages/data.py").run()
     expect_calm(app)
     button(app, "Label 20 rows").click().run()
-    expect_calm(app)
     (run,) = workspace.runs(kind="ask")
     assert app.query_params[state.ASK] == run.id
+    app.switch_page("pages/review.py").run()  # a test does not follow by itself
+    expect_calm(app)
     assert app.title[0].value == "Review"
 
 

@@ -92,7 +92,7 @@ def test_means_are_over_draws_that_have_a_figure(field, panel):
     none = bench_gold.outcome(field, panel.truth, Gold(np.full(300, -1)))
     assert none.right["procedure"] == none.right["start"]
     told = [
-        bench_gold.Outcome({"procedure": p, "start": 50.0, **more}, held, True, 20.0, "start", True, (), False)
+        bench_gold.Outcome({"procedure": p, "start": 50.0, **more}, held, True, 20.0, "start", True, ())
         for p, held, more in [(60.0, True, {}), (50.0, False, {"learner": 40.0})]
     ]
     cell = bench_gold.cell(told)

@@ -5,7 +5,6 @@ import pytest
 
 from deem_core import DEEM, InputError, fuse, simulate
 from deem_core.auto import fuse_run
-from deem_core.auto.judgement import judge
 from deem_core.methods import dawid_skene
 from deem_core.votes.alignment import anchored_map, class_map
 from tests.core.gold.helpers import gold_of, panel
@@ -34,7 +33,7 @@ def test_a_named_method_labels_other_rows_as_without_gold(method):
 def test_the_estimate_rests_on_what_the_method_says_not_on_gold_itself():
     votes = panel(200)
     gold = gold_of(votes.truth, np.arange(40))
-    verdict = judge(fuse(votes, "mv", gold=gold))
+    verdict = fuse(votes, "mv", gold=gold).gold
     said = votes.majority_vote.codes[:40] == votes.truth[:40]
     assert verdict.answer.share == pytest.approx(said.mean())
     assert verdict.answer.share < 0.9
@@ -43,7 +42,7 @@ def test_the_estimate_rests_on_what_the_method_says_not_on_gold_itself():
 def test_the_weighted_vote_is_judged_without_its_own_rows():
     votes = simulate("condind", 60, seed=0).votes
     gold = gold_of(votes.truth, np.arange(6))
-    verdict = judge(fuse(votes, "gold_vote", gold=gold))
+    verdict = fuse(votes, "gold_vote", gold=gold).gold
     assert verdict.answer.rows == 6
     assert verdict.answer.high - verdict.answer.low > 0.2
 
@@ -53,7 +52,7 @@ def test_dawid_skene_holds_gold_rows_fixed_and_is_not_judged_by_them():
     gold = gold_of(votes.truth, np.arange(60))
     answer = fuse(votes, "ds", gold=gold)
     assert "holds their labels fixed" in answer.notes[0]
-    assert judge(answer).answer.share is None
+    assert answer.gold.answer.share is None
     plain = dawid_skene.aggregate(votes, np.random.default_rng(0))
     assert (answer.codes[60:] != plain.codes[60:]).any()
 
@@ -113,7 +112,7 @@ def test_a_kept_grouped_model_can_still_be_saved():
     made = fuse_run(votes.with_gold(gold_of(votes.truth, np.arange(20))), "auto", 0)
     if made.summary.answered_by == "gds":
         assert made.model is not None
-    assert made.verdict is not None
+    assert made.answer.gold is not None
 
 
 # ---------------------------------------------------------------------- the class map

@@ -19,10 +19,11 @@ def test_chosen_rows_are_weighed_by_their_stratum():
     disputed = np.array([True] * 12 + [False] * 8)
     hits = np.array([1.0] * 3 + [0.0] * 9 + [1.0] * 8)  # 3 of 12 disputed, 8 of 8 others
     found = Design(disputed, 0.1, asked=True).estimate("x", "X", hits)
-    expected = 0.1 * 3.5 / 13 + 0.9 * 8.5 / 9
-    variance = 0.01 * (3.5 / 13) * (9.5 / 13) / 13 + 0.81 * (8.5 / 9) * (0.5 / 9) / 9
-    assert found.share == pytest.approx(expected)
-    assert found.share - found.low == pytest.approx(1.6449 * np.sqrt(variance), rel=1e-3)
+    lows, highs = wilson([3 / 12, 1.0], [12, 8], 0.90)
+    assert found.share == pytest.approx(0.1 * 3 / 12 + 0.9)
+    assert found.share - found.low == pytest.approx(np.hypot(0.1 * (3 / 12 - lows[0]), 0.9 * (1 - lows[1])))
+    few = Design(disputed, 0.5, asked=True).estimate("x", "X", hits)
+    assert few.high - few.share == pytest.approx(0.5 * (highs[0] - 3 / 12))
     assert Design(disputed, 0.1, asked=True).weights[:1] == pytest.approx(0.1 / 0.6)
 
 
