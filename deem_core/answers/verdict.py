@@ -50,11 +50,11 @@ class Rival:
     kind : Kind
     estimate : Estimate
     wins, losses : int
-        Gold rows where it differs from the start and one of the two is right.
+        Gold rows where it differs from the chosen answer and one of the two is right.
     changed : float
-        Share of all rows that it labels differently from the start.
+        Share of all rows that it labels differently from the chosen answer.
     ahead : bool
-        Whether it is ahead of the start by enough.
+        Whether it is ahead of that answer by enough to replace a start.
     """
 
     name: str

@@ -56,7 +56,7 @@ TIE_WEIGHT = 1e-6
 TIE_CELLS = 50_000_000
 """Cells of its confusion matrices, at most: 400 MB."""
 
-SETTLED: tuple[Kind, ...] = ("camps", "capture", "overturned", "little to gain")
+SETTLED: tuple[Kind, ...] = ("camps", "capture", "overturned", "little to gain", "far from the votes")
 """Alarms that say that the votes cannot tell who is right, which gold rows can."""
 
 

@@ -66,9 +66,7 @@ def choose(field: Field, gold: Gold, also: Mapping[str, Codes] | None = None) ->
     for one, told in zip((one for one in everybody if one is not start), rivals, strict=True):
         if told.ahead and (gain := contest.gain(one)) > best:
             taken, rival, best = one, told, gain
-    others = [told for told in rivals if told is not rival]
-    if taken is not start:
-        others.append(contest.rival(start, of=taken))
+    others = [contest.rival(one, of=taken) for one in everybody if one is not taken]
     ranked = sorted(others, key=lambda told: -(told.estimate.share or 0.0))
     learners = learner_estimates(field.votes, gold, contest.design)
     covering = [learners[j] for j in field.covering if learners[j].share is not None]

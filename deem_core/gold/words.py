@@ -61,8 +61,8 @@ def _used(verdict: Verdict, field: Field, rival: Rival | None) -> str:
     if rival is not None:
         start = "the vote weighted by gold" if field.split else f"the answer without gold ({field.title})"
         return (
-            f"{used}: {rival.title} answers. Where it differs from {start}, it is right on {rival.wins} gold rows and "
-            f"wrong on {rival.losses} where the other is right."
+            f"{used}: the labels now come from “{rival.title}”. Where it differs from {start}, it is right and the "
+            f"other wrong on {count(rival.wins, 'gold row')}, and the other way round on {rival.losses}."
         )
     if field.split:
         return (
@@ -110,8 +110,8 @@ def _learner(verdict: Verdict) -> str:
     if best is None or best.share is None or verdict.n_gold < 5:
         return ""
     return (
-        f"The learner that is best on gold, {best.title}, is right on {percent(best.share, 0)} of its "
-        f"{count(best.rows, 'gold row')} ({best.interval}); the best of many is partly luck."
+        f"The best learner on gold, {best.title}, is right on about {percent(best.share, 0)} of the rows "
+        f"({best.interval}, by {count(best.rows, 'gold row')}); the best of many is partly luck."
     )
 
 

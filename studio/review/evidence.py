@@ -116,11 +116,12 @@ def show(opened: Opened, row: int) -> None:
         )
         return
     for at, (name, cell) in enumerate(cells.items()):
-        st.caption(text.plain(name))
-        if images.is_image(cell):
-            images.show(cell, f"{row}_{at}")
-        else:
-            _show_text(cell)
+        with st.container(gap="xxsmall"):
+            st.caption(text.plain(name))
+            if images.is_image(cell):
+                images.show(cell, f"{row}_{at}")
+            else:
+                _show_text(cell)
 
 
 def _show_text(cell: str) -> None:

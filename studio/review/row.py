@@ -22,6 +22,9 @@ HEIGHT = 330
 NAMES = 8
 """Learners of a label that are named at once."""
 
+_WHOLE_ON_PHONES = "<style>@media (max-width: 640px) { .st-key-evidence { height: auto; max-height: none } }</style>"
+"""Evidence is not cut where the page scrolls anyway."""
+
 _KIND_LOOKS = {
     "disputed": (":material/call_split:", "orange", "Disputed"),
     "check": (":material/fact_check:", "blue", "Check"),
@@ -34,6 +37,7 @@ def show(desk: Desk, position: int) -> None:
     with st.container(border=True, key="desk"):
         _heading(desk, position)
         left, right = st.columns([3, 2], gap="medium")
+        st.html(_WHOLE_ON_PHONES)
         has_evidence = bool(evidence.of(desk.opened).cells(desk.opened, row))
         with left.container(height=HEIGHT if has_evidence else "content", border=False, key="evidence"):
             evidence.show(desk.opened, row)

@@ -9,9 +9,10 @@ import pandas as pd
 import streamlit as st
 
 from deem_core.gold import ADVISED, TRUSTED, Estimate, Rival, Verdict
+from deem_core.runs import FusionSummary
 from deem_core.text import DASH
 from deem_core.votes import Gold
-from studio import text, widgets
+from studio import jobs, text, widgets
 from studio.data.numbers import Number
 from studio.review import desk as desks
 from studio.review.desk import Desk
@@ -29,8 +30,9 @@ def show(desk: Desk, known: Gold | None) -> None:
             return
         told = desks.verdict(desk, known)
         widgets.number_cards(_numbers(told), columns=3)
-        for sentence in told.sentences:
-            st.markdown(f":gray[:material/chevron_right:] {text.plain(sentence)}")
+        if not _said_above(told):
+            for sentence in told.sentences:
+                st.markdown(f":gray[:material/chevron_right:] {text.plain(sentence)}")
         with st.expander("Rivals: who would be right more often"):
             st.dataframe(
                 rival_table(told.rivals), key="rivals", hide_index=True, column_config=_shares("Right", "Changes")
@@ -44,16 +46,23 @@ def show(desk: Desk, known: Gold | None) -> None:
             st.dataframe(learner_table(told.learners), key="gold_learners", hide_index=True, column_config=_shares())
 
 
+def _said_above(told: Verdict) -> bool:
+    """Tell whether the answer in use rests on the same labels."""
+    run = jobs.in_use("fuse")
+    summary = None if run is None or run.state().state != "done" else FusionSummary.of(run)
+    return summary is not None and summary.gold is not None and summary.gold.sentences == told.sentences
+
+
 def rival_table(rivals: Iterable[Rival]) -> pd.DataFrame:
     """Return the candidates beside the answer, the best on gold first."""
     return pd.DataFrame(
         [
             {
                 "Candidate": rival.title,
-                "Right": rival.estimate.share,
+                "Right": _percent(rival.estimate.share),
                 "90 % interval": rival.estimate.interval,
                 "Wins–losses": f"{rival.wins}–{rival.losses}",
-                "Changes": rival.changed,
+                "Changes": _percent(rival.changed),
             }
             for rival in rivals
         ]
@@ -65,14 +74,23 @@ def learner_table(learners: Iterable[Estimate]) -> pd.DataFrame:
     voted = sorted((each for each in learners if each.share is not None), key=lambda each: -(each.share or 0.0))
     return pd.DataFrame(
         [
-            {"Learner": each.title, "Right": each.share, "90 % interval": each.interval, "Gold rows": each.rows}
+            {
+                "Learner": each.title,
+                "Right": _percent(each.share),
+                "90 % interval": each.interval,
+                "Gold rows": each.rows,
+            }
             for each in voted
         ]
     )
 
 
 def _shares(*names: str) -> dict[str, Any]:
-    return {name: st.column_config.NumberColumn(name, format="percent") for name in names or ("Right",)}
+    return {name: st.column_config.NumberColumn(name, format="%.0f %%") for name in names or ("Right",)}
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
 
 
 def _numbers(told: Verdict) -> list[Number]:

@@ -35,6 +35,16 @@ def test_a_method_takes_over_only_if_it_is_ahead_by_three_rows_and_a_standard_er
     assert verdict.chosen == ("ds" if switches else "start")
 
 
+def test_rivals_are_held_against_whoever_answers_in_the_end():
+    field, gold = contest(10, 6)
+    verdict = choose(field, gold)
+    assert verdict.chosen == "ds"
+    for rival in verdict.rivals:  # all of them vote like the start
+        if rival.kind in ("start", "learner"):
+            assert (rival.wins, rival.losses, rival.ahead) == (6, 10, False)
+            assert rival.changed == pytest.approx((10 + 6 + 50) / 200)
+
+
 def test_single_learners_need_more_evidence():
     field, _ = contest(0, 0, ties=40)
     truth = np.zeros(200, np.int32)
