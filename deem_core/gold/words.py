@@ -27,6 +27,7 @@ def sentences(verdict: Verdict, field: Field, rival: Rival | None) -> tuple[str,
         _camps(verdict, field),
         _accuracy(verdict),
         _learner(verdict),
+        _unheard(verdict),
         _advice(verdict),
     ]
     return tuple(text for text in said if text)
@@ -51,7 +52,7 @@ def named(verdict: Verdict, *, clamped: bool, weighed: bool) -> tuple[str, ...]:
         if weighed
         else "to tell how right the labels are; the labels of other rows do not depend on them"
     )
-    return (f"{used} {how}.", _accuracy(verdict), *([few] if few else []))
+    return tuple(text for text in (f"{used} {how}.", _accuracy(verdict), _unheard(verdict), few) if text)
 
 
 def _used(verdict: Verdict, field: Field, rival: Rival | None) -> str:
@@ -113,6 +114,13 @@ def _learner(verdict: Verdict) -> str:
         f"The best learner on gold, {best.title}, is right on about {percent(best.share, 0)} of the rows "
         f"({best.interval}, by {count(best.rows, 'gold row')}); the best of many is partly luck."
     )
+
+
+def _unheard(verdict: Verdict) -> str:
+    if not verdict.unheard:
+        return ""
+    has = "has a label" if verdict.unheard == 1 else "have labels"
+    return f"{count(verdict.unheard, 'gold row')} {has} that no learner votes for, so nobody is right there."
 
 
 def _advice(verdict: Verdict) -> str:

@@ -22,7 +22,10 @@ HEIGHT = 330
 NAMES = 8
 """Learners of a label that are named at once."""
 
-_WHOLE_ON_PHONES = "<style>@media (max-width: 640px) { .st-key-evidence { height: auto; max-height: none } }</style>"
+_WHOLE_ON_PHONES = (
+    "<style>@media (max-width: 640px) { .st-key-evidence, [data-testid='stLayoutWrapper']:has(> .st-key-evidence) "
+    "{ height: auto !important; max-height: none !important } }</style>"
+)
 """Evidence is not cut where the page scrolls anyway."""
 
 _KIND_LOOKS = {

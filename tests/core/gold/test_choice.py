@@ -121,6 +121,8 @@ def test_a_label_nobody_votes_for_counts_as_wrong_for_everybody():
     verdict = choose(field, Gold(codes, np.array(["neither"], object)))
     assert verdict.unheard == 5
     assert verdict.answer.share == pytest.approx(5 / 10)
+    assert "5 gold rows have labels that no learner votes for, so nobody is right there." in verdict.sentences
+    assert not [text for text in choose(field, gold).sentences if "no learner votes for" in text]
 
 
 def test_a_given_answer_is_a_candidate_like_any_other():
