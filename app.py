@@ -21,9 +21,10 @@ with errors.boundary():
                 boot.Entry("learners", "Learners", ":material/groups:"),
                 boot.Entry("dependence", "Dependence", ":material/account_tree:"),
                 boot.Entry("compare", "Compare", ":material/balance:"),
+                boot.Entry("rows", "Rows", ":material/table_rows:"),
                 boot.Entry("review", "Review", ":material/rate_review:"),
             ],
-            "Take home": [
+            "Results": [
                 boot.Entry("export", "Export", ":material/download:"),
             ],
         }

@@ -76,7 +76,7 @@ def main() -> None:
 
 def votes_of(rows: int) -> Iterator[tuple[str, Codes]]:
     """Yield votes with many, some and no repeats, (n, 15)."""
-    for name, noise in (("many repeats (2 % noise)", 0.02), ("like MnistE (10 % noise)", 0.1)):
+    for name, noise in (("many repeats (2% noise)", 0.02), ("like MnistE (10% noise)", 0.1)):
         rng = np.random.default_rng(0)
         base = simulation.families(rows, rng=rng)
         yield name, simulation.copies_with_noise(base, COPIES, rng=rng, noise=noise).votes.codes.copy()

@@ -61,7 +61,7 @@ BELOW = 0.8
 PANEL_RIGHT = {20: 80.0, 50: 83.5}
 """Goal: accuracy on the panel of judges with random rows."""
 COVERAGE = 87.0
-"""Goal: per cent of all draws whose 90 % interval holds the accuracy."""
+"""Goal: per cent of all draws whose 90% interval holds the accuracy."""
 NAMED, NEAR = 90.0, 2.0
 """A panel is settled if its strong camp is named in so many per cent of the draws, and accuracy is so near to it."""
 
@@ -156,7 +156,7 @@ class Outcome:
     """One draw of gold rows, judged on the remaining rows."""
 
     right: dict[str, float]  # accuracy in per cent of the procedure and its rivals
-    held: bool  # whether the 90 % interval of the answer holds its accuracy
+    held: bool  # whether the 90% interval of the answer holds its accuracy
     held_majority: bool  # the same for the majority vote
     width: float  # of the interval of the answer, in points
     kind: str  # what was chosen: start, weights, method, camp or learner
@@ -347,14 +347,14 @@ def goals(stored: Sequence[Cell], panels: Sequence[Cell]) -> Iterator[str]:
             yield _met(less >= -noise, f"{PANEL}, chosen − random, {g}: {less:+.1f} (two standard errors {noise:.1f})")
     for one in _of(panels, 20, RANDOM) + _of(panels, 20, CHOSEN):
         named, gap = 100 * one["strong_named"] / one["draws"], float(one["procedure"] - one["strong_right"])
-        told = f"{one['set']}, {one['how']}, 20: strong camp named in {named:.0f} %, {gap:+.1f} against its majority"
-        yield _met(named >= NAMED and gap >= -NEAR, f"{told} (goal {NAMED:.0f} %, −{NEAR:.0f})")
+        told = f"{one['set']}, {one['how']}, 20: strong camp named in {named:.0f}%, {gap:+.1f} against its majority"
+        yield _met(named >= NAMED and gap >= -NEAR, f"{told} (goal {NAMED:.0f}%, −{NEAR:.0f})")
     for how in (RANDOM, CHOSEN):
         for g in SIZES:
             some = _of([*stored, *panels], g, how)
             if some:
                 share = _share(some, "held")
-                yield _met(share >= COVERAGE, f"{how}, {g}: intervals hold in {share:.1f} % (goal {COVERAGE:.0f})")
+                yield _met(share >= COVERAGE, f"{how}, {g}: intervals hold in {share:.1f}% (goal {COVERAGE:.0f})")
 
 
 def _met(met: bool, told: str) -> str:
@@ -382,7 +382,7 @@ def _pooled(title: str, cells: Sequence[Cell]) -> Iterator[str]:
     yield ""
     yield (
         "| g | rows | sets | gain over no gold | worst set | worst draw | majority vote | best learner on gold (worst) "
-        "| weighted vote (worst) | 90 % intervals hold | of the majority vote | width |"
+        "| weighted vote (worst) | 90% intervals hold | of the majority vote | width |"
     )
     yield "|---|---|---|---|---|---|---|---|---|---|---|---|"
     for g in SIZES:
@@ -398,8 +398,8 @@ def _pooled(title: str, cells: Sequence[Cell]) -> Iterator[str]:
                     _rival(some, "majority", worst=False),
                     _rival(some, "learner"),
                     _rival(some, "weights"),
-                    f"{_share(some, 'held'):.1f} %",
-                    f"{_share(some, 'held_majority'):.1f} %",
+                    f"{_share(some, 'held'):.1f}%",
+                    f"{_share(some, 'held_majority'):.1f}%",
                     f"{np.mean([one['width'] for one in some]):.0f}",
                 ]
                 yield f"| {g} | {how} | {len(some)} | {' | '.join(figures)} |"

@@ -3,7 +3,7 @@
 Usage: [DEEM_DATA=folder] python -m benchmarks.bench_grouping [NAME ...]
 
 Complete ensembles cut to 600, 1,200, 3,000, 10,000 and all rows (one draw of rows each), ten draws of noisy copies of a
-guesser, three sets with 0.1, 1 and 5 % of their votes blanked, and six draws of 3, 4 and 5 learners of ten sets. The
+guesser, three sets with 0.1, 1 and 5% of their votes blanked, and six draws of 3, 4 and 5 learners of ten sets. The
 majority vote is the expected value with ties as a fair draw; ± is the standard error of the paired difference. The
 truth is used for that alone. Without names the page is written to benchmarks/results/grouping.md.
 """

@@ -173,7 +173,7 @@ def train(votes: Votes, device: str, seed: int, *, compiled: bool = False, **set
 def row(name: str, trained: Trained, reference: Trained) -> str:
     """Return one line of the table."""
     data, chains = (f"{own.mean():.3f} ± {own.std():.3f}" for own in trained.energies)
-    same = f"{100 * (trained.codes == reference.codes).mean():.1f} %"
+    same = f"{100 * (trained.codes == reference.codes).mean():.1f}%"
     pace = 1000 * trained.seconds / trained.updates
     where = f"{trained.where} ({trained.note})" if trained.note else trained.where
     return f"| {name} | {where} | {trained.seconds:.1f} | {pace:.2f} | {data} | {chains} | {same} |"
@@ -186,8 +186,8 @@ def disagreements(name: str, first: Trained, second: Trained, other: Trained) ->
     same = (first.codes == other.codes).mean()
     if not same >= expected:
         found.append(
-            f"{name}: {100 * same:.1f} % of the labels on {other.where} are those of the processor, where "
-            f"{100 * expected:.1f} % were to be expected."
+            f"{name}: {100 * same:.1f}% of the labels on {other.where} are those of the processor, where "
+            f"{100 * expected:.1f}% were to be expected."
         )
     for what, ours, theirs, more in zip(
         ("data", "chains"), other.energies, first.energies, second.energies, strict=True

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from deem_core.auto.verbs import ask, fuse
     from deem_core.comparison import compare
     from deem_core.diagnostics.inspection import inspect
+    from deem_core.diagnostics.scorecards import scorecard
     from deem_core.errors import DeemError, InputError
     from deem_core.estimators.deem import DEEM
     from deem_core.estimators.grouped import GroupedDawidSkene
@@ -56,6 +57,7 @@ _HOMES = {
     "read": "readers",
     "read_votes": "readers",
     "report": "reporting.build",
+    "scorecard": "diagnostics.scorecards",
     "simulate": "simulation.presets",
     "sweep": "training.sweep",
     "train": "estimators.verbs",
@@ -86,6 +88,7 @@ __all__ = [
     "read",
     "read_votes",
     "report",
+    "scorecard",
     "simulate",
     "sweep",
     "train",

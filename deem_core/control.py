@@ -67,7 +67,7 @@ class Control:
     def check(self) -> None:
         """Raise `Stopped` if the computation is to stop."""
         if self.stopped():
-            raise Stopped("Stopped as asked.")
+            raise Stopped("Stopped as requested.")
 
     def tell(self, step: str, share: float, record: ProgressRecord | None = None) -> None:
         """Take the current step, the share done (0 to 1), a record."""

@@ -42,16 +42,49 @@ def percent(share: float | None, digits: int = 1, *, careful: bool = False) -> s
     digits : int
         Decimals.
     careful : bool
-        Whether only none and all are "0 %" and "100 %", whatever the rounding says of nearly none and nearly all.
+        Whether only none and all are "0%" and "100%", whatever the rounding says of nearly none and nearly all.
     """
     if share is None or math.isnan(share):
         return DASH
     if not careful:
-        return f"{100 * share:.{digits}f} %"
+        return f"{100 * share:.{digits}f}%"
     if share in {0, 1}:
-        return f"{100 * share:.0f} %"
+        return f"{100 * share:.0f}%"
     least = 10.0**-digits
-    return f"{min(max(100 * share, least), 100 - least):.{digits}f} %"
+    return f"{min(max(100 * share, least), 100 - least):.{digits}f}%"
+
+
+def interval(low: float, high: float, digits: int = 1) -> str:
+    """Return the ends of an interval of shares: "93.9% to 100.0%".
+
+    Rounded outwards, so that a narrow one is never printed without width.
+    """
+    low, high = _outwards(low, high, digits)
+    return f"{percent(low, digits)} to {percent(high, digits)}"
+
+
+def nearly(share: float) -> str:
+    """Return a percentage that differs from 100% where the share does: "99.9987%"."""
+    if share >= 1:
+        return "100%"
+    return percent(share, max(1, math.ceil(-math.log10(1 - share)) - 1))
+
+
+def points(middle: float, low: float, high: float) -> str:
+    """Return a difference of shares with its 95% interval, in points.
+
+    Rounded outwards like an `interval`.
+    """
+    texts = (f"{100 * value:+.1f}".replace("-0.0", "+0.0") for value in (middle, *_outwards(low, high, 1)))
+    gain, below, above = (text.replace("-", "−") for text in texts)
+    return f"{gain} points (95% interval {below} to {above})"
+
+
+def _outwards(low: float, high: float, digits: int) -> tuple[float, float]:
+    if math.isnan(low) or math.isnan(high):
+        return low, high
+    scale = 100 * 10.0**digits
+    return math.floor(low * scale + 1e-6) / scale, math.ceil(high * scale - 1e-6) / scale
 
 
 def number(value: float | None) -> str:

@@ -6,12 +6,15 @@ from functools import partial
 import streamlit as st
 
 from deem_core.comparison import conclusion, quick
+from deem_core.diagnostics.rows import Column, Pair, RowFilter
 from deem_core.figures import pictures
 from deem_core.runs import Run, State
-from studio import background, boot, comparisons, errors, jobs, panel, state, text, widgets
+from studio import background, boot, comparisons, errors, examples, jobs, panel, state, text, widgets
 from studio.data import datasets
 from studio.export import results, sources
 from studio.inspect import frame
+from studio.rows import cells
+from studio.rows.sources import Source
 
 boot.guard(__file__)
 
@@ -29,15 +32,15 @@ def settings(opened: datasets.Opened) -> None:
     key = opened.dataset.id
     which = st.segmented_control(
         "Methods",
-        ["All", "A quick choice", "My choice"],
-        default="A quick choice",
+        ["All", "Fast methods", "Custom"],
+        default="Fast methods",
         required=True,
         **widgets.keep(f"compare_which_{key}"),
     )
     methods = list(methods_here) if which == "All" else quick(methods_here)
-    if which == "My choice":
+    if which == "Custom":
         methods = st.multiselect(
-            "My choice",
+            "Custom",
             list(methods_here),
             default=methods,
             format_func=lambda name: methods_here[name].title,
@@ -49,7 +52,7 @@ def settings(opened: datasets.Opened) -> None:
             st.markdown(f"**{entry.title}** (`{entry.name}`): {entry.description} :gray[{text.plain(entry.paper)}]")
     first, second, third, fourth = st.columns([1, 1, 1, 2])
     seeds = first.number_input(
-        "Seeds", 1, 20, 1, **widgets.keep("compare_seeds"), help="Runs of each method that uses chance."
+        "Seeds", 1, 20, 1, **widgets.keep("compare_seeds"), help="Runs of each method that depends on chance."
     )
     budget = second.number_input(
         "Seconds for each method",
@@ -57,7 +60,7 @@ def settings(opened: datasets.Opened) -> None:
         36_000,
         120,
         **widgets.keep("compare_budget"),
-        help="A slower method is cut where it stands, and says so. DEEM always finishes its first training.",
+        help="A slower method is stopped and marked as such. DEEM always finishes its first training.",
     )
     device = background.choose_device(third, widgets.keep("compare_device"))
     experts = fourth.multiselect(
@@ -66,10 +69,12 @@ def settings(opened: datasets.Opened) -> None:
         **widgets.keep(f"compare_experts_{key}"),
         disabled=not opened.facts.n_truth,
         placeholder="none" if opened.facts.n_truth else "needs true labels",
-        help="Classes that only few learners know: accuracy is also told on these and on the rest.",
+        help="Classes that only a few learners know. Accuracy is also shown for these and for the rest.",
     )
     config = comparisons.config(methods, seeds=seeds, budget=budget, experts=experts, device=device)
-    with st.container(horizontal=True, horizontal_alignment="right"):
+    with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
+        if methods:
+            jobs.expected("compare", opened.reading.votes, config)
         st.button(
             f"Compare {text.count(len(methods), 'method')}",
             key="start_compare",
@@ -87,8 +92,7 @@ def outcome(opened: datasets.Opened, states: Sequence[tuple[Run, State]]) -> Non
     jobs.progress(run, now, "compare")
     if now.state == "failed":
         st.warning(text.plain(now.reason), icon=":material/error:")
-    if now.state == "cancelled":
-        st.caption("Stopped as you asked.")
+    jobs.cancelled(run, now)
     comparison = comparisons.comparison(run)
     if comparison is None:
         rows = comparisons.so_far(run)
@@ -97,7 +101,7 @@ def outcome(opened: datasets.Opened, states: Sequence[tuple[Run, State]]) -> Non
                 rows,
                 hide_index=True,
                 height="content",
-                column_config={"seconds": SECONDS, "note": NOTE},
+                column_config={"note": NOTE},
             )
         return
     st.markdown(f":material/lightbulb: {text.plain(conclusion(comparison))}")
@@ -110,7 +114,7 @@ def outcome(opened: datasets.Opened, states: Sequence[tuple[Run, State]]) -> Non
         take_home(run, comparison)
     widgets.tabs(
         {
-            "Who agrees with whom": lambda: agreement(comparison),
+            "Who agrees with whom": lambda: agreement(opened, run, comparison),
             "Class by class": lambda: by_class(run, comparison),
             "Disputed rows": lambda: disputed(opened, run, comparison),
         }
@@ -148,11 +152,11 @@ def table(opened: datasets.Opened, run: Run, comparison: comparisons.Comparison)
         height="content",
         placeholder="–",
         column_config={
-            **{name: st.column_config.NumberColumn(format="%.1f %%") for name in shares},
+            **{name: st.column_config.NumberColumn(format="%.1f%%") for name in shares},
             "method": st.column_config.TextColumn(width=250),
             "seconds": SECONDS,
             "MB": st.column_config.NumberColumn(
-                format="%.0f", help="Memory that the method added, as far as it is seen."
+                format="%.0f", help="Memory that the method added, where it could be measured."
             ),
             "note": NOTE,
         },
@@ -168,9 +172,9 @@ def table(opened: datasets.Opened, run: Run, comparison: comparisons.Comparison)
 
 @errors.boundary()
 def take_home(run: Run, comparison: comparisons.Comparison) -> None:
-    method = sources.choose_method(comparison, f"compare_method_{run.id}", "Take home the labels of")
+    method = sources.choose_method(comparison, f"compare_method_{run.id}", "Export the labels of")
     if method is None:
-        st.caption("No method gave labels to take home.")
+        st.caption("No method gave labels to export.")
         return
     comparisons.method_note(comparison[method])
     result = results.labelled(run, method)
@@ -191,21 +195,27 @@ def take_home(run: Run, comparison: comparisons.Comparison) -> None:
             icon=":material/arrow_forward:",
             on_click=sources.open_export,
             args=(run.id, method),
-            help="Choose columns, set a threshold for review, see the rows worth a look.",
+            help="Choose columns, set a review threshold, see the rows to check.",
         )
 
 
-def agreement(comparison: comparisons.Comparison) -> None:
+def rows_of(opened: datasets.Opened, run: Run) -> Source:
+    names, wished = list(comparisons.labels(run)), state.get(state.METHOD)
+    first = sources.PREFERRED if sources.PREFERRED in names else names[0]
+    return Source(opened, run, wished if wished in names else first)
+
+
+def agreement(opened: datasets.Opened, run: Run, comparison: comparisons.Comparison) -> None:
     if len(comparison.agreement.names) < 2:
-        st.caption("Two methods are needed for a comparison.")
+        st.caption("A comparison needs at least two methods.")
         return
-    widgets.picture(pictures.method_agreement(comparison), "methods_chart")
+    cells.picture(pictures.method_agreement(comparison), "methods_chart", rows_of(opened, run))
 
 
 def by_class(run: Run, comparison: comparisons.Comparison) -> None:
     ran = [method.name for method in comparison.methods if method.ran]
     if len(ran) < 2:
-        st.caption("Two methods are needed for a comparison.")
+        st.caption("A comparison needs at least two methods.")
         return
     first, second = st.columns(2)
     subject = "" if comparison.subject is None else comparison.subject.name
@@ -235,10 +245,10 @@ def by_class(run: Run, comparison: comparisons.Comparison) -> None:
 def disputed(opened: datasets.Opened, run: Run, comparison: comparisons.Comparison) -> None:
     labels = comparisons.labels(run)
     if len(labels) < 2:
-        st.caption("Two methods are needed for a dispute.")
+        st.caption("Disputed rows need at least two methods.")
         return
     pair = st.multiselect(
-        "Only rows on which these two differ",
+        "Only rows where these two differ",
         list(labels),
         max_selections=2,
         format_func=lambda name: comparison[name].title,
@@ -261,6 +271,9 @@ def disputed(opened: datasets.Opened, run: Run, comparison: comparisons.Comparis
     )
     if comparison.n_truth:
         widgets.evaluation_badge()
+    if one and other:
+        wanted = RowFilter((Pair(Column("label", one), Column("label", other)),))
+        cells.link(rows_of(opened, run), wanted, "disputed_rows")
     frame.download_csv("disputed rows", lambda: rows, results.file_name(opened, "disputed.csv"))
 
 
@@ -269,9 +282,10 @@ def page() -> None:
         "Compare",
         "Is it worth it?",
         ":material/balance:",
-        "Every method of the paper runs here on the same votes: bring a file first.",
+        "Run every method of the paper on the same votes. Upload a file first.",
     )
     if head is None:
+        examples.show("Compare")
         return
     badges, opened = head
     with badges:
@@ -279,7 +293,9 @@ def page() -> None:
     run = jobs.of_page(state.COMPARISON, opened.dataset.id, "compare")
     with st.expander("Settings of a new comparison", expanded=run is None, icon=":material/tune:"):
         settings(opened)
-    if run is not None:
+    if run is None:
+        examples.show("Compare")
+    else:
         jobs.watch([run], lambda states: outcome(opened, states))
     panel.card(opened)
 

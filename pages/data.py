@@ -1,6 +1,7 @@
-"""Data: what did I bring? The file, its facts, and pictures."""
+"""Data: what did I upload? The file, its facts, and pictures."""
 
 from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
@@ -8,23 +9,20 @@ from deem_core import readers
 from deem_core.diagnostics import RuleTable
 from deem_core.figures import pictures
 from studio import boot, errors, panel, state, text, widgets
-from studio.data import datasets, intake, numbers, quick_fuse, samples, stored_files
+from studio.data import datasets, intake, labels, numbers, quick_fuse, samples, stored_files
 from studio.data.samples import LAYOUTS
+from studio.rows import cells
+from studio.rows import sources as rows
 
 boot.guard(__file__)
 
 
 @errors.boundary()
 def bring() -> None:
-    st.file_uploader(
-        "Bring a file of votes: CSV, TSV or Parquet, also gzipped",
-        key=state.uploader("votes"),
-        type=["csv", "tsv", "txt", "gz", "parquet", "pq"],
-        on_change=intake.take_upload,
-        args=(state.uploader("votes"),),
-    )
+    intake.uploader()
+    intake.paste()
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=state.SAMPLES):
-        st.caption("No file at hand? Take a sample:", width="content")
+        st.caption("No file yet? Try a sample:", width="content")
         for sample in samples.catalogue():
             st.button(
                 sample.title,
@@ -35,6 +33,11 @@ def bring() -> None:
             )
 
 
+def upload_another() -> None:
+    with st.popover("Upload another file", icon=":material/upload_file:"):
+        bring()
+
+
 @errors.boundary()
 def facts(opened: datasets.Opened) -> None:
     widgets.number_cards(numbers.headline(opened.reading.votes, opened.facts), columns=6)
@@ -42,10 +45,11 @@ def facts(opened: datasets.Opened) -> None:
 
 @errors.boundary()
 def warnings(opened: datasets.Opened) -> None:
+    labels.told(opened)
     if not opened.findings:
-        st.caption(":green[:material/check_circle:] Nothing about these votes stands in the way of training.")
+        st.caption(":green[:material/check_circle:] Ready to train: no problems found.")
     for number, finding in enumerate(opened.findings):
-        widgets.finding(finding, number, on_leave_out=intake.leave_out)
+        widgets.finding(finding, number, on_leave_out=intake.leave_out, more=partial(labels.remedy, opened))
 
 
 @errors.boundary()
@@ -53,8 +57,8 @@ def gallery(opened: datasets.Opened) -> None:
     votes, show = opened.reading.votes, widgets.picture
     views: dict[str, Callable[[], None]] = {
         "Votes per class": lambda: show(pictures.votes_per_class(votes), "votes_chart"),
-        "Who agrees with whom": lambda: show(
-            pictures.pair_agreement(opened.agreement, votes.learners), "agreement_chart"
+        "Who agrees with whom": lambda: cells.picture(
+            pictures.pair_agreement(opened.agreement, votes.learners), "agreement_chart", rows.current(opened)
         ),
         "How many agree": lambda: show(pictures.row_agreement(opened.rows_agreeing), "rows_chart"),
         "Coverage": lambda: show(pictures.coverage(opened.facts, votes.learners), "coverage_chart"),
@@ -104,46 +108,57 @@ def understood(opened: datasets.Opened) -> None:
 
 
 @errors.boundary()
-def settings(opened: datasets.Opened) -> None:
-    report, key = opened.reading.report, f"roles_{opened.dataset.id}"
+def settings(found: datasets.Opened | datasets.Unread) -> None:
+    widgets.complaint(state.READING)
+    dataset, form = found.dataset, found.format
     first, second, third = st.columns(3)
     with first:
-        intake.option("layout", "Layout", ["wide", "long", "soft"], report.layout, opened)
+        intake.option("layout", "Layout", ["wide", "long", "soft"], form.layout, dataset)
     with second:
-        intake.option("delimiter", "Delimiter", readers.DELIMITERS, report.delimiter, opened)
+        intake.option("delimiter", "Delimiter", readers.DELIMITERS, form.delimiter, dataset, applies=form.is_delimited)
     with third:
-        intake.option("encoding", "Encoding", intake.ENCODINGS, report.encoding, opened)
-    st.data_editor(
-        opened.roles(),
-        key=key,
-        hide_index=True,
-        disabled=["column", "first values"],
-        column_config={
-            "column": "Column",
-            "role": st.column_config.SelectboxColumn(
-                "Role", options=list(intake.ROLES[report.layout]), required=True, help="Click to change."
-            ),
-            "first values": "First values",
-        },
-        on_change=intake.change_roles,
-        args=(key,),
-    )
+        intake.option(
+            "encoding", "Encoding", intake.ENCODINGS, form.encoding, dataset, applies=form.encoding != "parquet"
+        )
+    intake.roles(found)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
-            "A change reads the stored file again at once. Truth is for evaluation only and never used in training. "
-            "Gold is what you hand over to be used: known labels of some rows, which then count in every answer."
+            "Truth: true labels, for evaluation only, never used in training. "
+            "Gold: known labels of some rows that you want used; they count in every answer."
         )
-        if opened.dataset.reading:
-            st.button("Read as found", key="read_as_found", icon=":material/undo:", on_click=intake.read_as_found)
-    if opened.dataset.truth is not None or not opened.facts.n_truth:
+        if dataset.reading:
+            st.button(
+                "Reset to detected settings", key="read_as_found", icon=":material/undo:", on_click=intake.read_as_found
+            )
+    has_truth = isinstance(found, datasets.Opened) and found.facts.n_truth
+    if dataset.truth is not None or not has_truth:
         st.file_uploader(
-            f"Replace {text.plain(opened.dataset.truth_name or 'truth')}, the file of true labels"
-            if opened.dataset.truth is not None
+            f"Replace {text.plain(dataset.truth_name or 'truth')}, the file of true labels"
+            if dataset.truth is not None
             else "True labels in a second file (id and label; for evaluation only)",
             key=state.uploader("truth"),
             on_change=intake.take_truth,
             args=(state.uploader("truth"),),
         )
+
+
+@errors.boundary()
+def mend(found: datasets.Unread) -> None:
+    with st.container(border=True, key="mend"):
+        st.warning(text.plain(found.sketch.problem), icon=":material/info:")
+        st.subheader("Columns and reading", anchor=False)
+        if found.format.source is None:
+            st.caption("The file is kept. Try another delimiter or encoding, or fix it and upload it again.")
+        else:
+            st.caption("The file is kept. Set the role of each column here, or try another layout or delimiter.")
+        settings(found)
+    st.header("The raw file", anchor=False)
+    if found.format.source is None:
+        st.code("\n".join(found.sketch.lines), language=None, height=320)
+    else:
+        preview(found)
+    st.header("Files", anchor=False)
+    files()
 
 
 def gold_badge(opened: datasets.Opened) -> None:
@@ -153,8 +168,13 @@ def gold_badge(opened: datasets.Opened) -> None:
 
 
 @errors.boundary()
-def preview(opened: datasets.Opened) -> None:
-    st.dataframe(opened.cells(), hide_index=True, lazy=True, height=320)
+def preview(found: datasets.Opened | datasets.Unread) -> None:
+    st.dataframe(found.format.cells(), hide_index=True, lazy=True, height=320)
+
+
+@errors.boundary()
+def label_editor(opened: datasets.Opened) -> None:
+    labels.editor(opened, "tab")
 
 
 @errors.boundary()
@@ -182,16 +202,22 @@ def next_step() -> None:
 
 
 def page() -> None:
-    badges = widgets.header("Data", "What did I bring?")
+    badges = widgets.header("Data", "What did I upload?")
     opened = None
     with errors.boundary():
-        opened = datasets.current()
+        opened = datasets.at_hand()
     widgets.complaint()
+    if isinstance(opened, datasets.Unread):
+        with badges:
+            st.badge("Not read as votes yet", icon=":material/help:", color="orange")
+            upload_another()
+        mend(opened)
+        return
     if opened is None:
         with st.container(border=True, key="bring"):
             bring()
         if stored_files.files():
-            st.header("Brought before", anchor=False)
+            st.header("Uploaded before", anchor=False)
             files()
         st.header("What a file can look like", anchor=False)
         for tab, layout in zip(st.tabs([each.title for each in LAYOUTS.values()]), LAYOUTS.values(), strict=True):
@@ -203,8 +229,7 @@ def page() -> None:
         st.badge(f"{layout.title} layout", icon=layout.icon)
         widgets.truth_badge(opened.facts.n_truth)
         gold_badge(opened)
-        with st.popover("Bring another file", icon=":material/upload_file:"):
-            bring()
+        upload_another()
     facts(opened)
     warnings(opened)
     fuse(opened)
@@ -212,11 +237,12 @@ def page() -> None:
     panel.card(opened)
     with st.container(border=True):
         gallery(opened)
-    notes, table, reading, folder = st.tabs(
+    notes, table, reading, named, folder = st.tabs(
         [
-            ":material/fact_check: What was understood",
+            ":material/fact_check: How it was read",
             ":material/table: Rows",
             ":material/tune: Columns and reading",
+            ":material/label: Labels",
             ":material/folder: Files",
         ]
     )
@@ -226,6 +252,8 @@ def page() -> None:
         preview(opened)
     with reading:
         settings(opened)
+    with named:
+        label_editor(opened)
     with folder:
         files()
 

@@ -7,19 +7,22 @@ from deem_core.runs import Run
 from studio import boot, errors, text, widgets
 from studio.data import datasets
 from studio.inspect import frame, inspections, words
+from studio.rows import cells
+from studio.rows.sources import Source
+from studio.words import say
 
 boot.guard(__file__)
 
 FUSED, TRUE = "the fused label", "the true label (evaluation)"
 AVERAGE, ALL = "Average over classes", "Every class"
 NO_GROUPS = (
-    "Given the fused label, no learners behave like one. Copies that the label itself follows do not show here: the "
-    "Data page looks for those."
+    "Given the fused label, no group of learners behaves like one. Copies that decide the label themselves do not "
+    "show here; the Data page looks for those."
 )
 
 
 @errors.boundary()
-def grid(inspection: inspections.Inspection, training: Run) -> None:
+def grid(inspection: inspections.Inspection, training: Run, opened: datasets.Opened) -> None:
     given = inspection.dependence
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if inspection.evaluation is not None:
@@ -38,15 +41,16 @@ def grid(inspection: inspections.Inspection, training: Run) -> None:
             **widgets.keep(f"dependence_classes_{training.id}"),
             width=260,
         )
-        clustered = st.toggle("Group those who depend", True, **widgets.keep("dependence_order"))
-    st.markdown(f":material/lightbulb: {text.plain(given.reading)}")
+        clustered = st.toggle(say("Group dependent learners"), True, **widgets.keep("dependence_order"))
+    st.markdown(f":material/lightbulb: {text.plain(say(given.reading))}")
     if given.given == "truth":
         widgets.evaluation_badge()
     if not classes:
-        st.caption("Dependence can be told apart from chance only within classes that have more rows.")
+        st.caption("Telling dependence from chance takes classes with more rows.")
         return
     chosen = None if which == AVERAGE else classes if which == ALL else [which]
-    widgets.picture(pictures.dependence(given, chosen, clustered=clustered), "dependence_chart", titled=True)
+    shown = pictures.dependence(given, chosen, clustered=clustered)
+    cells.picture(shown, "dependence_chart", Source(opened, training), titled=True)
 
 
 @errors.boundary()
@@ -66,25 +70,27 @@ def pairs(inspection: inspections.Inspection) -> None:
         st.caption("There are too few rows to tell.")
         return
     for sentence in words.groups_in_words(inspection.dependence) or [NO_GROUPS]:
-        st.markdown(f":material/lightbulb: {text.plain(sentence)}")
+        st.markdown(f":material/lightbulb: {text.plain(say(sentence))}")
     st.dataframe(
         words.pairs_table(shown),
         hide_index=True,
         column_config={"share of their entropy": st.column_config.NumberColumn(format="percent")},
     )
     st.caption(
-        "What two learners tell about each other on rows with the same label, averaged over classes. At 100 % of their "
-        "entropy one vote gives the other away: a copy."
+        say(
+            "How much one learner's vote reveals about the other's on rows with the same label, averaged over "
+            "classes. At 100% of their entropy one vote determines the other: a copy."
+        )
     )
 
 
 def views(opened: datasets.Opened, training: Run, inspection: inspections.Inspection) -> None:
     shows = {
-        "Mutual information": lambda: grid(inspection, training),
+        "Mutual information": lambda: grid(inspection, training, opened),
         "Layer by layer": lambda: summary(inspection),
         "Most dependent pairs": lambda: pairs(inspection),
-        "Correlation with the label": lambda: widgets.picture(
-            pictures.correlation(inspection.correlation), "correlation_chart", titled=True
+        "Correlation with the label": lambda: cells.picture(
+            pictures.correlation(inspection.correlation), "correlation_chart", Source(opened, training), titled=True
         ),
     }
     for tab, show in zip(st.tabs(list(shows), key="dependence_tabs", on_change="rerun"), shows.values(), strict=True):
@@ -94,4 +100,5 @@ def views(opened: datasets.Opened, training: Run, inspection: inspections.Inspec
     frame.downloads(opened, inspection, [frame.PAIRS, "dependence", "correlation"])
 
 
-frame.page("Dependence", "Who copies whom?", ":material/account_tree:", views)
+ICON = ":material/account_tree:"
+frame.page("Dependence", "Who copies whom?", ICON, frame.with_model(views), frame.no_model_yet(ICON))

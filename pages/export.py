@@ -1,4 +1,4 @@
-"""Export: what do I take home? Labels, review queue, model, report."""
+"""Export: what can I export? Labels, review queue, model, report."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from deem_core.runs import Run
-from studio import boot, comparisons, errors, jobs, state, text, widgets
+from studio import boot, comparisons, errors, examples, jobs, run_picker, state, text, widgets
 from studio.data import datasets
 from studio.export import downloads, fused_file, new_data, results, review, sources
 from studio.inspect import frame
@@ -20,6 +20,8 @@ boot.guard(__file__)
 def warnings(training: Run) -> None:
     summary = trainings.summary(training)
     if summary is not None:
+        if summary.instead:
+            st.warning(text.plain(outcome.story(summary)), icon=":material/warning:")
         widgets.alarms(summary.alarms)
 
 
@@ -35,8 +37,8 @@ def review_queue(run: Run, opened: datasets.Opened, method: str = "") -> None:
     restarts = ", and rows on which restarts disagree" if run.kind == "train" else ""
     explained = not method and jobs.has_model(run)
     st.markdown(
-        f"**{text.count(len(queue.rows), 'row')} worth a look**, the most urgent first: labels that their votes back "
-        f"least{',' if restarts else ' and'} unanimous votes that were overruled{restarts}."
+        f"**{text.count(len(queue.rows), 'row')} to check**, the most urgent first: labels with little support from "
+        f"the votes{',' if restarts else ' and'} unanimous votes that were overruled{restarts}."
     )
     selection = st.dataframe(
         review.queue_table(result),
@@ -46,15 +48,22 @@ def review_queue(run: Run, opened: datasets.Opened, method: str = "") -> None:
         on_select="rerun",
         selection_mode="single-row",
         column_config={
-            name: st.column_config.NumberColumn(name, format="percent") for name in ("confidence", "restarts_agreeing")
+            **{
+                name: st.column_config.NumberColumn(name, format="percent")
+                for name in ("confidence", "restarts_agreeing")
+            },
+            "why": st.column_config.TextColumn(width=330),
         },
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        why = "Mark a row to see why it got its label. " if explained else ""
-        st.caption(f"{why}Fill in reviewed_label in the file and bring it back.")
+        why = "Select a row to see why it got its label. " if explained else ""
+        st.caption(
+            f"{why}Fill in reviewed_label in the file and upload it below to see how accurate the labels are. To have "
+            "your labels in the fused file, answer rows on the Review page."
+        )
         widgets.download(
             "Download the review queue",
-            lambda: results.frame_bytes(review.queue_table(result, None)),
+            lambda: results.frame_bytes(review.queue_table(result, None), result.reading.source),
             results.file_name(result.opened, f"{method}{'_' if method else ''}review.csv"),
             "download_review",
         )
@@ -74,14 +83,14 @@ def bring_reviewed(result: results.Labelled) -> None:
     widgets.plain_list(notes)
     st.dataframe(outcome.scores(scores), hide_index=True)
     st.caption(
-        "Rows are in the queue because their fused label is in doubt, so neither these accuracies nor who is ahead "
-        "here holds for all rows. 95 % intervals by bootstrap over rows."
+        "These rows are in the queue because their fused label is in doubt, so neither these accuracies nor this "
+        "ranking holds for all rows. Intervals are 95%, over rows."
     )
 
 
 @errors.boundary()
 def labels_for_new_data(training: Run, opened: datasets.Opened) -> None:
-    st.markdown("The trained model labels other rows of the same learners. Columns are matched by name.")
+    st.markdown("The trained model can label new rows from the same learners. Columns are matched by name.")
     new_data.card(
         downloads.model_digest(training.id, training),
         "export",
@@ -108,7 +117,7 @@ def model(training: Run, opened: datasets.Opened) -> None:
 
 @errors.boundary()
 def report(training: Run, opened: datasets.Opened) -> None:
-    st.markdown("One page for colleagues that needs no network: data, settings, curves, labels, learners and limits.")
+    st.markdown("One page to share that opens offline: data, settings, curves, labels, learners and limits.")
     with st.container(horizontal=True):
         widgets.download(
             "Download the report",
@@ -130,8 +139,9 @@ def report(training: Run, opened: datasets.Opened) -> None:
 
 
 def page() -> None:
-    head = widgets.with_data("Export", "What do I take home?", ":material/download:", "Bring a file and fuse it first.")
+    head = widgets.with_data("Export", "What can I export?", ":material/download:", "Upload a file and fuse it first.")
     if head is None:
+        examples.show("Export")
         return
     badges, opened = head
     runs = sources.runs(opened.dataset.id)
@@ -143,6 +153,7 @@ def page() -> None:
             "Go to Data",
             "data",
         )
+        examples.show("Export")
         return
     with badges:
         widgets.truth_badge(opened.facts.n_truth)
@@ -150,8 +161,7 @@ def page() -> None:
         st.info("The run in the address was deleted. This is the latest answer to these data.", icon=":material/info:")
         state.put(state.RUN, None)
     run = sources.in_use(runs)
-    if len(runs) > 1 or run.kind == "compare":  # it is said that this is not a training
-        choose(runs, run)
+    run_picker.choose(runs, run, "export_run", "Labels of")
     if run.kind == "compare":
         compared(run, opened)
     else:
@@ -171,18 +181,6 @@ def tabs_of(run: Run) -> list[str]:
     if run.kind == "train":
         return list(TABS)
     return [name for name in TABS if name in COMPARED or (name in NEEDS_MODEL and jobs.has_model(run))]
-
-
-def choose(runs: list[Run], run: Run) -> None:
-    by_id = {run.id: run for run in runs}
-    state.set_value("export_run", run.id)
-    st.selectbox(
-        "Labels of",
-        list(by_id),
-        format_func=lambda each: f"{frame.run_words(by_id[each])} · {each[:6]}",  # titles and ages may be alike
-        key="export_run",
-        on_change=lambda: state.put(state.RUN, str(state.value("export_run"))),
-    )
 
 
 @errors.boundary()

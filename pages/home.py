@@ -1,14 +1,19 @@
 """Home: introduction, path from votes to labels, samples, recent runs."""
 
+import time
+
 import streamlit as st
 
 from deem_core import __version__
+from deem_core.text import clip
 from studio import boot, errors, jobs, state, steps, text, widgets
-from studio.data import intake, samples
+from studio.data import intake, samples, stored_files
 from studio.data.samples import LAYOUTS
 from studio.export import new_data
 
 boot.guard(__file__)
+
+CONTINUE = 3  # files that Home offers to continue with
 
 
 def introduction() -> None:
@@ -16,16 +21,42 @@ def introduction() -> None:
         st.title("DEEM Studio", anchor=False, width="stretch")
         st.badge(f"Version {__version__}", icon=":material/deployed_code:", color="gray")
     st.markdown(
-        "Several models or people label the same rows, and they do not agree: which label should you trust?  \n"
-        "DEEM Studio learns from the votes alone whom to trust for what, and gives you one label per row, without "
-        "true labels.  \n"
-        "Where you know some true labels, they only serve to evaluate; nothing leaves this machine."
+        "Several models, LLM judges or people label the same rows, and they disagree: which label should you trust?  \n"
+        "DEEM Studio learns, from their votes alone, who is reliable on which classes, and gives you one label per row "
+        "with the reason why.  \n"
+        "A *learner* is anyone or anything that votes: an annotator, a model, a judge or a rule. Nothing leaves this "
+        "machine."
     )
 
 
 @errors.boundary()
+def upload() -> None:
+    with st.container(border=True, key="home_upload"):
+        intake.uploader("data")
+        intake.paste("data")
+        recent = stored_files.files()[:CONTINUE]
+        if recent:
+            with st.container(horizontal=True, vertical_alignment="center", gap="small", key="home_continue"):
+                st.caption("Or continue with:", width="content")
+                for stored_file in recent:
+                    newest = stored_file.newest
+                    st.button(
+                        text.plain(clip(newest.name)),
+                        key=f"continue_{newest.id}",
+                        help=f"Uploaded or read {text.ago(time.time() - newest.created)}.",
+                        on_click=_continue,
+                        args=(newest.id,),
+                    )
+
+
+def _continue(dataset: str) -> None:
+    state.use_dataset(dataset)
+    state.go_to("data")
+
+
+@errors.boundary()
 def path() -> None:
-    grid = st.grid(4, min_column_width=210, key="path")
+    grid = st.grid(3, min_column_width=210, key="path")
     for number, step in enumerate(steps.path(), start=1):
         with grid.container(border=True, height="stretch", gap="xsmall"):
             with st.container(horizontal=True, vertical_alignment="center"):
@@ -81,9 +112,7 @@ def runs() -> None:
 
 @errors.boundary()
 def own_model() -> None:
-    with st.expander(
-        "Label new data with a model that you have", icon=":material/inventory_2:", expanded=new_data.in_use()
-    ):
+    with st.expander("Apply a saved model to new data", icon=":material/inventory_2:", expanded=new_data.in_use()):
         key = state.uploader("model")
         st.file_uploader(
             "A model file from the Export page or from the command train",
@@ -106,6 +135,7 @@ def own_model() -> None:
 
 introduction()
 widgets.complaint()
+upload()
 path()
 cards()
 runs()

@@ -1,14 +1,19 @@
-"""Learners: whom does it trust? Influence, confusion, reasons, certainty."""
+"""Learners: whom does it trust? Scorecard, influence, confusion, reasons, certainty."""
+
+from collections.abc import Callable
 
 import streamlit as st
 
 from deem_core import figures
 from deem_core.figures import pictures
 from deem_core.runs import Run
-from studio import boot, errors, state, text, widgets
+from studio import boot, errors, jobs, state, text, widgets
 from studio.data import datasets
 from studio.export import results
-from studio.inspect import frame, inspections, words
+from studio.inspect import frame, inspections, scorecards, words
+from studio.rows import cells
+from studio.rows.sources import Source
+from studio.words import say
 
 boot.guard(__file__)
 
@@ -33,12 +38,14 @@ def influence(inspection: inspections.Inspection, training: Run) -> None:
             default=PERMUTING,
             required=True,
             **widgets.keep("influence_how"),
-            help="How much the fused label's score drops when the votes of a learner are shuffled over rows (the "
-            "default), or left out. Where the majority was overruled, votes are always shuffled.",
+            help=say(
+                "How much the score of the fused label drops when a learner's votes are shuffled across rows (the "
+                "default) or left out. On rows where the majority was overruled, they are always shuffled."
+            ),
             disabled=rows == CHANGED,
         )
         everybody = len(inspection.learners) > figures.MOST_LEARNERS and st.toggle(
-            f"All {len(inspection.learners)} learners", **widgets.keep("influence_all")
+            say(f"All {len(inspection.learners)} learners"), **widgets.keep("influence_all")
         )
     most = len(inspection.learners) if everybody else figures.MOST_LEARNERS
     importance = inspection.influence if how == PERMUTING or rows == CHANGED else inspection.withheld
@@ -68,11 +75,11 @@ def influence_of_classes(importance: inspections.Importance, training: Run, most
         list(importance.classes),
         default=inspections.expert_classes(importance),
         **widgets.keep(f"influence_classes_{training.id}"),
-        placeholder="type or choose one class or more",
+        placeholder="type or choose one or more classes",
     )
     stand_out = {one.learner for one in inspections.clearest(importance) if one.class_name in classes}
     if stand_out:
-        st.caption(":material/lightbulb: In orange: learners that stand out in these classes.")
+        st.caption(say(":material/lightbulb: In orange: learners that stand out in these classes."))
     inside, outside = inspections.of_classes(importance, classes)
     return pictures.influence_of_classes(importance, classes, inside, outside, highlight=stand_out, max_learners=most)
 
@@ -90,14 +97,15 @@ def confusion_key(training: Run) -> str:
 
 
 @errors.boundary()
-def experts(inspection: inspections.Inspection, training: Run) -> None:
+def experts(inspection: inspections.Inspection, training: Run, opened: datasets.Opened) -> None:
     importance = inspection.influence
     n_experts = len(importance.experts())
     named = [] if frame.is_majority(training) else inspections.clearest(importance)
-    st.markdown(words.experts_said(inspection, named, n_experts - len(named), majority=frame.is_majority(training)))
-    relative = st.toggle("Relative to the other learners", True, **widgets.keep("experts_relative"))
+    said = words.experts_said(inspection, named, n_experts - len(named), majority=frame.is_majority(training))
+    st.markdown(say(said))
+    relative = st.toggle(say("Relative to the other learners"), True, **widgets.keep("experts_relative"))
     shown = pictures.experts(importance, named, classes=inspections.classes_with_rows(importance), relative=relative)
-    widgets.picture(shown, "experts_chart", titled=True)
+    cells.picture(shown, "experts_chart", Source(opened, training), titled=True)
 
 
 @errors.boundary()
@@ -110,33 +118,34 @@ def trust(inspection: inspections.Inspection) -> None:
 
 @errors.boundary()
 def confusion(inspection: inspections.Inspection, training: Run, opened: datasets.Opened) -> None:
-    learner = st.selectbox("Learner", inspection.learners, **widgets.keep(confusion_key(training)), width=360)
+    learner = st.selectbox(say("Learner"), inspection.learners, **widgets.keep(confusion_key(training)), width=360)
     estimated, real = inspections.confusion_of(inspection, training, opened, learner)
     if real is not None:
         widgets.evaluation_badge("The real one is for evaluation only")
-    widgets.picture(pictures.confusion(estimated, real), "confusion_chart", titled=True)
+    cells.picture(pictures.confusion(estimated, real), "confusion_chart", Source(opened, training), titled=True)
     if inspection.confusion is None:  # too many classes to keep all of them
         name = results.file_name(opened, f"confusion_{inspection.learners.index(learner) + 1}.csv")
-        frame.download_csv("confusion of this learner", lambda: inspections.cells_used(estimated), name)
+        frame.download_csv(say("confusion of this learner"), lambda: inspections.cells_used(estimated), name)
 
 
 @errors.boundary()
-def groups(tree: inspections.GroupTree, training: Run) -> None:
+def groups(tree: inspections.GroupTree, training: Run, opened: datasets.Opened) -> None:
     widgets.picture(pictures.group_tree(tree), "groups_chart", titled=True)
     chosen = st.selectbox(
-        "Group or learner",
+        say("Group or learner"),
         range(len(tree.branches)),
         format_func=tree.branches.__getitem__,
         **widgets.keep(f"group_{training.id}"),
         width=360,
     )
-    widgets.picture(inspections.picture_of_branch(tree, chosen), "group_chart", titled=True)
+    shown = inspections.picture_of_branch(tree, chosen)
+    cells.picture(shown, "group_chart", Source(opened, training), titled=True)
 
 
 @errors.boundary()
 def why(inspection: inspections.Inspection, training: Run, opened: datasets.Opened) -> None:
     row_key = f"why_row_{training.id}"
-    st.markdown("**Rows that deserve a look most.** Mark one, or give the id of any other row.")
+    st.markdown("**Most doubtful rows.** Select one, or enter the id of any other row.")
     selection = st.dataframe(
         inspections.review_table(inspection),
         key=f"why_rows_{training.id}",
@@ -144,7 +153,7 @@ def why(inspection: inspections.Inspection, training: Run, opened: datasets.Open
         height=240,
         on_select=lambda: state.set_value(row_key, ""),
         selection_mode="single-row",
-        column_config={"confidence": st.column_config.NumberColumn(format="%.1f %%")},
+        column_config={"confidence": st.column_config.NumberColumn(format="%.1f%%")},
     )
     name = st.text_input("Another row", **widgets.keep(row_key), placeholder="its id, or its number from 1", width=360)
     rows = selection["selection"]["rows"]
@@ -153,7 +162,7 @@ def why(inspection: inspections.Inspection, training: Run, opened: datasets.Open
     else:
         reasons, at = inspection.review, rows[0] if rows else 0
     if not len(reasons.rows):
-        st.caption("There is no row to look at.")
+        st.caption("No rows to show.")
         return
     frame.show_reason(inspections.reason(reasons, at), "why_chart")
 
@@ -163,8 +172,8 @@ def certainty(inspection: inspections.Inspection) -> None:
     evaluation = inspection.evaluation
     if evaluation is None:
         st.caption(
-            "How far confidence can be trusted needs true labels for some rows; without them, trust the order of rows "
-            "more than the numbers."
+            "Checking the confidence takes true labels for some rows; without them, trust the order of rows more "
+            "than the numbers."
         )
         return
     widgets.evaluation_badge()
@@ -176,10 +185,38 @@ def certainty(inspection: inspections.Inspection) -> None:
     st.markdown(text.plain(words.calibration_words(evaluation)))
 
 
-def views(opened: datasets.Opened, training: Run, inspection: inspections.Inspection) -> None:
-    shows = {
+@errors.boundary()
+def scorecard(opened: datasets.Opened, training: Run, inspection: inspections.Inspection | None) -> None:
+    looked = None if frame.is_majority(training) else inspection  # nothing was learnt about anybody
+    scorecards.show(scorecards.of_run(training, opened, looked), opened)
+
+
+def views(opened: datasets.Opened, training: Run) -> None:
+    if not frame.is_done(training):
+        return
+    inspection = frame.inspection_of(training) if frame.looked_into(training) else None
+    shows: dict[str, tuple[Callable[[], None], list[str]]] = {
+        "Scorecard": (lambda: scorecard(opened, training, inspection), [])
+    }
+    if inspection is not None:
+        shows |= views_of_model(opened, training, inspection)
+    tabs = st.tabs(list(shows), key=TABS, on_change="rerun")  # so that a click on a bar can turn to another one
+    for tab, (show, tables) in zip(tabs, shows.values(), strict=True):
+        if tab.open:
+            with tab:
+                show()
+            if inspection is not None and tables:
+                frame.downloads(opened, inspection, tables)
+    if not frame.looked_into(training):
+        frame.no_model(training)
+
+
+def views_of_model(
+    opened: datasets.Opened, training: Run, inspection: inspections.Inspection
+) -> dict[str, tuple[Callable[[], None], list[str]]]:
+    shows: dict[str, tuple[Callable[[], None], list[str]]] = {
         "Influence": (lambda: influence(inspection, training), ["learners", "importance_by_class"]),
-        "Expert finder": (lambda: experts(inspection, training), ["importance_by_class"]),
+        "Expert finder": (lambda: experts(inspection, training, opened), ["importance_by_class"]),
         "Trust": (lambda: trust(inspection), ["learners"]),
         CONFUSION: (lambda: confusion(inspection, training, opened), ["confusion", "evaluation_confusion"]),
         "Why this label?": (lambda: why(inspection, training, opened), ["review"]),
@@ -187,13 +224,25 @@ def views(opened: datasets.Opened, training: Run, inspection: inspections.Inspec
     }
     tree = inspection.groups
     if tree is not None:
-        shows[GROUPS] = (lambda: groups(tree, training), ["groups"])
-    tabs = st.tabs(list(shows), key=TABS, on_change="rerun")  # so that a click on a bar can turn to another one
-    for tab, (show, tables) in zip(tabs, shows.values(), strict=True):
-        if tab.open:
-            with tab:
-                show()
-            frame.downloads(opened, inspection, tables)
+        shows[GROUPS] = (lambda: groups(tree, training, opened), ["groups"])
+    return shows
 
 
-frame.page("Learners", "Whom does it trust?", ":material/groups:", views)
+def nothing(opened: datasets.Opened) -> None:
+    """Offer the answer that a scorecard rests on, which takes seconds."""
+    with st.container(border=True, key="no_answer"):
+        st.markdown(say("**No answer yet.** Each learner is compared with the fused labels, and there are none yet."))
+        st.button(
+            "Fuse",
+            key="fuse_for_scorecard",
+            type="primary",
+            icon=":material/merge:",
+            on_click=jobs.start,
+            args=("fuse", opened.dataset.id, jobs.RECOMMENDED, "Answer"),
+        )
+        st.caption(
+            say("The scorecard needs no training: votes, coverage, estimated accuracy and flags of every learner.")
+        )
+
+
+frame.page("Learners", "Whom does it trust?", ":material/groups:", views, nothing)

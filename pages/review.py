@@ -6,9 +6,10 @@ import streamlit as st
 
 from deem_core.runs import Run, State
 from deem_core.votes import Gold
-from studio import boot, errors, jobs, text, widgets
+from studio import boot, errors, examples, jobs, text, widgets
 from studio.data import datasets, quick_fuse
 from studio.review import answers, desk, row, verdict
+from studio.words import say
 
 boot.guard(__file__)
 
@@ -40,12 +41,15 @@ def fuse_button(opened: datasets.Opened, known: Gold | None) -> None:
 def invite(opened: datasets.Opened, known: Gold | None) -> None:
     with st.container(border=True, key="invite"):
         st.markdown(
-            "**Gold rows are rows whose right label you know, and which are used.** A few of them settle what votes "
-            "alone cannot: who is right where learners disagree, and how right the fused labels are."
+            say(
+                "**Gold rows are rows whose right label you know and want used.** A few of them settle what votes "
+                "alone cannot: who is right where learners disagree, and how accurate the fused labels are."
+            )
         )
-        with st.container(horizontal=True, gap="small"):
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             ask_button(opened, f"Ask for {desk.ROWS} rows", primary=True)
             fuse_button(opened, known)
+            jobs.expected("ask", opened.reading.votes, {})
     bring(opened)
 
 
@@ -54,8 +58,8 @@ def progress(opened: datasets.Opened, states: Sequence[tuple[Run, State]]) -> No
     run, now = states[0]
     with st.container(border=True, key="asking"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown("**Looking for the rows that would settle it**", width="content")
-            jobs.badge(now)
+            st.markdown("**Choosing the rows that would tell most**", width="content")
+            jobs.badge(run, now)
         jobs.progress(run, now, "ask")
         if now.state == "failed":
             st.markdown(text.plain(now.reason))
@@ -85,7 +89,7 @@ def finished(table: desk.Desk) -> None:
     with st.container(border=True, key="desk"):
         st.markdown(
             f"**:material/check_circle: All {len(table.queue)} rows are done.** "
-            "Fuse with them, or ask for more: every row makes the figures below narrower."
+            "Fuse with them, or ask for more: every row narrows the intervals below."
         )
         with st.container(horizontal=True, gap="small", key="desk_tools"):
             st.button(
@@ -120,9 +124,10 @@ def page() -> None:
         "Review",
         "Which rows would settle it?",
         ":material/rate_review:",
-        "Bring a file of votes. Then label a few rows here, and see what that proves.",
+        "Upload a file of votes, then label a few rows here and see what they prove.",
     )
     if head is None:
+        examples.show("Review")
         return
     badges, opened = head
     book = desk.ledger(opened)

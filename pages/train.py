@@ -7,12 +7,16 @@ import streamlit as st
 from deem_core import comparison
 from deem_core.answers import StoredAnswer
 from deem_core.comparison import Evaluation
+from deem_core.diagnostics.rows import Flag, RowFilter
 from deem_core.figures import pictures
 from deem_core.model import Record
 from deem_core.runs import FusionSummary, Run, State
-from studio import boot, errors, jobs, state, text, widgets
-from studio.data import datasets, quick_fuse
+from studio import boot, errors, examples, jobs, state, text, widgets
+from studio.data import datasets, labels, quick_fuse
+from studio.rows import cells
+from studio.rows.sources import Source
 from studio.train import form, history, outcome, trainings
+from studio.words import say
 
 boot.guard(__file__)
 
@@ -21,7 +25,7 @@ boot.guard(__file__)
 def settings(opened: datasets.Opened) -> None:
     config = form.show(opened)
     probabilities(opened, config["method"])
-    st.caption("What is left empty follows from the data; the grey number is what it comes to.")
+    st.caption("Fields marked (auto) are set from the data; change one to set it yourself.")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Reset to recommended",
@@ -40,6 +44,7 @@ def settings(opened: datasets.Opened) -> None:
                 args=("learning_rate",),
             )
         st.space("stretch")
+        jobs.expected("train", opened.reading.votes, config)
         st.button(
             "Train",
             key="start_training",
@@ -70,9 +75,8 @@ def run_view(opened: datasets.Opened, states: Sequence[tuple[Run, State]]) -> No
     run, now = states[0]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.header(text.plain(jobs.title(run)), anchor=False, width="stretch")
-        jobs.badge(now)
-        if now.resumable:
-            st.button("Resume", key="resume", icon=":material/play_arrow:", on_click=jobs.resume, args=(run.id,))
+        jobs.badge(run, now)
+        jobs.again(run, now, "resume")
         if now.state == "done":
             quick_fuse.download(run, opened, primary=not trainings.asks_for_settings(run))
     if now.active:
@@ -82,11 +86,10 @@ def run_view(opened: datasets.Opened, states: Sequence[tuple[Run, State]]) -> No
             st.caption(f"{pace:,.0f} updates per second over all restarts, on {text.plain(now.device or 'cpu')}")
     if now.state == "failed":
         st.warning(text.plain(now.reason), icon=":material/error:")
-    if now.state == "cancelled":
-        st.caption("Stopped as you asked. What there is was kept, and the training can be resumed.")
+    jobs.cancelled(run, now)
     summary = trainings.summary(run)
     if summary is None and now.state == "done":
-        st.caption("An earlier version of the app made this training: its labels are there, its numbers are not.")
+        st.caption("This training was made by an earlier version of the app: its labels are kept, its numbers are not.")
     alarms(run, opened, summary)
     if summary is not None:
         done(run, opened, summary)
@@ -95,11 +98,22 @@ def run_view(opened: datasets.Opened, states: Sequence[tuple[Run, State]]) -> No
 
 @errors.boundary()
 def alarms(run: Run, opened: datasets.Opened, summary: FusionSummary | None) -> None:
-    for at, alarm in enumerate(trainings.alarms_of(run, summary)):
+    for at, alarm in enumerate(trainings.alarms_of(run, opened, summary)):
         with st.container(border=True, key=f"alarm_{at}", gap="small"):
             widgets.alarm(alarm)
-            if alarm.remedies and summary is not None:
+            if "spellings" in (alarm.kind, alarm.mend) and summary is not None:
+                st.button(
+                    "Merge spellings and train again",
+                    key="merge_and_train",
+                    type="primary",
+                    icon=":material/merge:",
+                    on_click=labels.merge_and_train,
+                    args=(run.config, trainings.title_of(run.config)),
+                )
+            if (alarm.remedies or alarm.mend) and summary is not None:
                 with st.container(horizontal=True):
+                    if alarm.mend == "labels":
+                        labels_button(f"mend_{alarm.kind}")
                     for words, changes in alarm.remedies.items():
                         config = {name: value for name, value in {**run.config, **changes}.items() if value is not None}
                         st.button(
@@ -109,6 +123,10 @@ def alarms(run: Run, opened: datasets.Opened, summary: FusionSummary | None) -> 
                             on_click=jobs.start,
                             args=("train", opened.dataset.id, config, trainings.title_of(config)),
                         )
+
+
+def labels_button(key: str) -> None:
+    st.button("Merge labels", key=key, icon=":material/merge:", on_click=state.go_to, args=("data",))
 
 
 @errors.boundary()
@@ -130,11 +148,13 @@ def done(run: Run, opened: datasets.Opened, summary: FusionSummary) -> None:
         "Class shares": lambda: widgets.picture(
             pictures.class_shares(summary.answer.class_shares, summary.answer.majority_shares, classes), "shares_chart"
         ),
-        "What changed": lambda: widgets.picture(pictures.label_changes(labels.changes, classes), "changes_chart"),
+        "What changed": lambda: cells.picture(
+            pictures.label_changes(labels.changes, classes), "changes_chart", Source(opened, run)
+        ),
         "Confidence": lambda: widgets.picture(
             pictures.confidence(*trainings.confidence_counts(labels)), "confidence_chart"
         ),
-        "Overruled rows": lambda: overruled(opened, labels),
+        "Overruled rows": lambda: overruled(run, opened, labels),
     }
     if summary.training.restarts:
         views["Restarts"] = lambda: restarts(summary)
@@ -149,14 +169,14 @@ def near_copies(run: Run, opened: datasets.Opened, summary: FusionSummary) -> No
     if not summary.training.guard_acted:
         return
     with st.container(border=True, key="near_copies", gap="small"):
-        st.markdown("**Near-copies among the learners**")
+        st.markdown(say("**Near-copies among the learners**"))
         for sentence in summary.training.near_copies:
             st.caption(text.plain(sentence))
         twin = outcome.twin(run, opened)
         if twin is None:
             config = {**run.config, "near_copies": "keep"}
             st.button(
-                "Train once more with every voice kept",
+                "Train again with every vote counted",
                 key="keep_copies",
                 icon=":material/group:",
                 on_click=jobs.start,
@@ -172,14 +192,14 @@ def groups(summary: FusionSummary) -> None:
     if found is None:
         return
     with st.container(border=True, key="groups", gap="small"):
-        st.markdown("**Groups of learners that err together**")
+        st.markdown(say("**Groups of learners that make the same mistakes**"))
         for sentence in (*summary.training.findings, *summary.training.warnings):
             st.caption(text.plain(sentence))
         st.caption(outcome.likelihood(found))
         if found.groups:
             st.dataframe(outcome.groups_table(found), hide_index=True)
         if found.runners_up:
-            st.caption("These groups explain the votes about as well:")
+            st.caption("These other groupings explain the votes about as well:")
             st.dataframe(
                 outcome.other_groups_table(found),
                 hide_index=True,
@@ -192,13 +212,14 @@ def groups(summary: FusionSummary) -> None:
             )
 
 
-def overruled(opened: datasets.Opened, labels: StoredAnswer) -> None:
+def overruled(run: Run, opened: datasets.Opened, labels: StoredAnswer) -> None:
     number, rows = trainings.overruled(labels, opened)
     if not number:
-        st.caption("No row on which all votes agree was given another label.")
+        st.caption("No unanimous row was given another label.")
         return
-    st.markdown(f"{number:,} rows on which all votes agree were given another label. Look at some before you trust it.")
+    st.markdown(f"{number:,} unanimous rows were given another label. Check some before you trust it.")
     st.dataframe(rows, hide_index=True)
+    cells.link(Source(opened, run), RowFilter((Flag("overruled"),)), "overruled_rows")
 
 
 def restarts(summary: FusionSummary) -> None:
@@ -209,10 +230,10 @@ def restarts(summary: FusionSummary) -> None:
             "agreement": st.column_config.NumberColumn(
                 "Agreement",
                 format="percent",
-                help="Share of the rows with the same label as the other restarts, mean.",
+                help="Mean share of the rows with the same label as the other restarts.",
             ),
             "smallest class": st.column_config.NumberColumn(
-                "Worst class", format="%.2f", help="What the worst class keeps of its majority-vote share."
+                "Worst class", format="%.2f", help="Share of its majority-vote rows that the worst class keeps."
             ),
         },
     )
@@ -235,30 +256,45 @@ def curves(run: Run, opened: datasets.Opened, summary: FusionSummary | None) -> 
     widgets.tabs(
         {
             "Energies": lambda: energies(run, records, summary),
-            "Classes while training": lambda: widgets.picture(
+            "Classes while training": lambda: widgets.live_picture(
                 pictures.shares_over_time(records, classes, majority), "classes_chart"
             ),
-            "Sampler": lambda: widgets.picture(pictures.sampler_health(records), "sampler_chart"),
+            "Sampler": lambda: widgets.live_picture(pictures.sampler_health(records), "sampler_chart"),
         }
     )
 
 
 def energies(run: Run, records: Sequence[Record], summary: FusionSummary | None) -> None:
-    smoothing = st.slider("Smoothing", 0.0, 0.99, 0.5, **widgets.keep("train_smoothing"), width=220)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        smoothing = st.slider("Smoothing", 0.0, 0.99, 0.5, **widgets.keep("train_smoothing"), width=220)
+        along = st.segmented_control(
+            "Horizontal axis",
+            ["epoch", "update", "second"],
+            default="epoch",
+            required=True,
+            format_func=lambda each: f"{each.capitalize()}s",
+            **widgets.keep("train_along"),
+        )
     restarts, from_groups = (
         ((), False) if summary is None else (summary.training.restarts, summary.training.from_groups)
     )
     picture = pictures.energies(
-        records, restarts, smoothing=smoothing, from_groups=from_groups, judged=trainings.judged(run)
+        records,
+        restarts,
+        smoothing=smoothing,
+        from_groups=from_groups,
+        judged=trainings.judged(run),
+        x=along or "epoch",
     )
-    widgets.picture(picture, "energy_chart")
+    widgets.live_picture(picture, "energy_chart", note="Click a name below the curves to hide it.")
 
 
 def page() -> None:
     head = widgets.with_data(
-        "Train", "Did it learn?", ":material/model_training:", "A model learns from votes: bring a file first."
+        "Train", "Did it learn?", ":material/model_training:", "A model learns from votes: upload a file first."
     )
     if head is None:
+        examples.show("Train")
         return
     badges, opened = head
     run = jobs.of_page(state.RUN, opened.dataset.id, "train")
@@ -266,7 +302,9 @@ def page() -> None:
         widgets.truth_badge(opened.facts.n_truth)
     with st.expander("Settings of a new training", expanded=trainings.asks_for_settings(run), icon=":material/tune:"):
         settings(opened)
-    if run is not None:
+    if run is None:
+        examples.show("Train")
+    else:
         jobs.watch([run], lambda states: run_view(opened, states))
     with errors.boundary():
         history.show(opened)

@@ -127,9 +127,9 @@ def choose_device(place: Any, key: Mapping[str, Any]) -> str:
     chosen: str = place.selectbox(
         "Device",
         ["auto", *known],
-        format_func=lambda name: "Best there is" if name == "auto" else text.plain(str(known.get(name, name))),
+        format_func=lambda name: "Automatic" if name == "auto" else text.plain(str(known.get(name, name))),
         **key,
-        help=f"Where models train; the best is {why}.",
+        help=f"Where models train; automatic is {why}.",
     )
     return chosen
 
@@ -176,9 +176,9 @@ def show_sweep_seconds(dataset_id: str, config: Mapping[str, Any]) -> None:
         if seconds is not None:
             st.caption(f":material/timer: About {text.duration(seconds)} on this machine", width="content")
         elif still:
-            st.caption(":material/timer: Working out how long it takes…", width="content")
+            st.caption(":material/timer: Estimating how long it takes…", width="content")
         else:
-            st.caption(":material/timer: How long it takes could not be worked out", width="content")
+            st.caption(":material/timer: How long it takes could not be estimated", width="content")
         if asking and not still:
             st.rerun()
 

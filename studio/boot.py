@@ -15,7 +15,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from studio import state
+from studio import look, state
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def start(sections: Mapping[str, Sequence[Entry]]) -> Page:
     """
     st.session_state[state.BOOTED] = True
     state.sync()
-    st.html("<style>.stSkillsNudge { display: none }</style>")  # Streamlit's advertising toast for coding agents
+    look.apply()
     first = next(entry for entries in sections.values() for entry in entries)
     pages: dict[str, list[Page]] = {
         heading: [

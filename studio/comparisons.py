@@ -13,6 +13,7 @@ import streamlit as st
 from deem_core import Alarm, InputError
 from deem_core.answers import NOT_KEPT, Answer
 from deem_core.comparison import FIRST_CLASS, METHODS, TIES_DRAWN, Comparison, Entry, MethodResult
+from deem_core.files.tables import row_names
 from deem_core.runs import Run
 from deem_core.typing import Codes
 from deem_core.votes import NO_VOTE, majority_vote, wilson
@@ -47,18 +48,22 @@ def _plain(label: Any) -> Any:
 
 
 def so_far(run: Run) -> pd.DataFrame:
-    """Return the finished methods with time and note."""
+    """Return all methods asked for: state, time and note so far."""
     lines, _ = run.progress()
-    rows = {}
+    asked = run.config.get("methods", "all")
+    names = list(METHODS) if asked == "all" else [name for name in asked if name in METHODS]
+    rows = {name: {"method": METHODS[name].title, "state": "–", "seconds": "–", "note": ""} for name in names}
     for line in lines:
         result = line.get("result")
-        if line.get("type") == "method" and result:
-            rows[line["name"]] = {
-                "method": line["title"],
-                "seconds": result["seconds"],
-                "state": "done" if result["seeds"] else "could not run",
-                "note": result["note"],
-            }
+        if line.get("type") != "method" or line["name"] not in rows:
+            continue
+        row = rows[line["name"]]
+        if result:
+            row["state"] = "done" if result["seeds"] else "could not run"
+            row["seconds"] = "–" if result["seconds"] is None else f"{result['seconds']:.2f}"
+            row["note"] = result["note"]
+        elif row["state"] == "–" and run.is_active():
+            row["state"] = "running"
     return pd.DataFrame(list(rows.values()))
 
 
@@ -108,7 +113,7 @@ def ranked(comparison: Comparison, run: Run) -> pd.DataFrame:
             interval = method.intervals.get("accuracy")
             row |= {
                 "accuracy": method.accuracy,
-                "95 % interval": _interval(interval),
+                "95% interval": _interval(interval),
                 "balanced": method.balanced_accuracy,
                 "macro-F1": method.macro_f1,
                 "± seeds": method.std.get("accuracy"),
@@ -118,7 +123,7 @@ def ranked(comparison: Comparison, run: Run) -> pd.DataFrame:
         else:
             row |= {
                 "same as most methods": consensus.get(method.name),
-                "95 % interval": _interval(intervals.get(method.name)),
+                "95% interval": _interval(intervals.get(method.name)),
                 "same for every seed": method.stability,
             }
         row |= {"alarms": ", ".join(alarm.kind for alarm in method.alarms)}
@@ -210,7 +215,7 @@ def agreement_with_consensus(by_method: Labels) -> dict[str, float]:
 
 
 def consensus_intervals(by_method: Labels) -> dict[str, list[float]]:
-    """Return for each method the 95 % interval of `agreement_with_consensus`."""
+    """Return for each method the 95% interval of `agreement_with_consensus`."""
     rows = max((int((codes != NO_VOTE).sum()) for codes in by_method.values()), default=0)
     return {name: wilson(share, rows).tolist() for name, share in agreement_with_consensus(by_method).items()}
 
@@ -247,7 +252,9 @@ def disputed(opened: Opened, by_method: Labels, one: str | None, other: str | No
     order = rows[np.argsort(most.support[rows], kind="stable")][:MOST_ROWS]
     names = np.array([*map(str, votes.classes), *map(str, votes.truth_only), ""], object)
     names_shown = [one, other] if one and other else list(by_method)
-    columns: dict[str, Any] = {"row": order + 1, "id": [str(votes.ids[row]) for row in order]}
+    columns: dict[str, Any] = {"row": order + 1}
+    if votes.has_ids:
+        columns["id"] = row_names(votes, order).to_pylist()
     columns["methods agreeing"] = [f"{support} of {len(by_method)}" for support in most.support[order]]
     if votes.truth is not None:
         columns["truth"] = names[votes.truth[order]]
@@ -257,7 +264,7 @@ def disputed(opened: Opened, by_method: Labels, one: str | None, other: str | No
 
 
 def _interval(ends: Sequence[float] | None) -> str:
-    return "" if not ends else f"{text.percent(ends[0])} to {text.percent(ends[1])}"
+    return "" if not ends else text.interval(ends[0], ends[1])
 
 
 def _megabytes(size: int | None) -> float | None:

@@ -34,23 +34,25 @@ def boundary() -> Iterator[None]:
 
 
 @contextmanager
-def callback_boundary() -> Iterator[None]:
-    """Report an error of a callback, by a toast and `widgets.complaint`.
+def callback_boundary(place: str | None = None) -> Iterator[None]:
+    """Report an error of a callback, by `widgets.complaint`.
 
-    What was kept before is forgotten.
+    What was kept before is forgotten. Where the page shows complaints near the widget that was used, ``place`` names
+    that place; everywhere else a toast points at the complaint, which may be out of sight.
     """
     state.complain(None)
     try:
         yield
     except DeemError as error:
-        _tell(str(error))
+        _tell(str(error), place)
     except Exception:
-        _tell(_broken())
+        _tell(_broken(), place)
 
 
-def _tell(sentence: str) -> None:
-    state.complain(sentence)
-    st.toast(text.plain(sentence), icon=":material/info:")
+def _tell(sentence: str, place: str | None) -> None:
+    state.complain(sentence, place or state.TOP)
+    if place is None:
+        st.toast(text.plain(sentence), icon=":material/info:")
 
 
 def _broken(bold: str = "") -> str:

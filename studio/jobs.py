@@ -6,20 +6,27 @@ goes away: pages only look.
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
-from deem_core import DeemError
+from deem_core import DeemError, comparison
 from deem_core.runs import FusionSummary, Run, State
+from deem_core.votes import Votes
 from studio import state, text
 from studio.errors import callback_boundary
 from studio.workspace import workspace
 
 POLL_SECONDS = 1.0
 """How often a page looks while something runs."""
+
+SAME_TICK_SECONDS = 0.8 * POLL_SECONDS
+"""How long all parts of a page see the same state of a run."""
+
+_LOOKS = "deem_looks"
 
 STOP_SECONDS = 5.0
 """How long a run that was asked to stop may take, on a busy machine."""
@@ -58,12 +65,16 @@ ADDRESS_OF = {
 """Where the address names a run of each kind."""
 
 STATE_LOOKS = {
-    "queued": (":material/hourglass_empty:", "gray", "Waiting"),
+    "queued": (":material/hourglass_empty:", "gray", "Queued"),
     "running": (":material/progress_activity:", "blue", "Running"),
     "done": (":material/check_circle:", "green", "Done"),
     "cancelled": (":material/cancel:", "orange", "Cancelled"),
     "failed": (":material/error:", "red", "Failed"),
 }
+
+
+FELL_BACK = (":material/warning:", "orange")
+"""How a training that failed looks: done, but by another method than asked for."""
 
 
 def find(id: str | None) -> Run | None:
@@ -119,6 +130,12 @@ def cancel(id: str) -> None:
         workspace().cancel(workspace().run(id))
 
 
+def finish(id: str) -> None:
+    """Ask a sweep to end with what it has; an ``on_click`` callback."""
+    with callback_boundary():
+        workspace().finish(workspace().run(id))
+
+
 def resume(id: str) -> None:
     """Take up a run again; for the ``on_click`` of a button."""
     with callback_boundary():
@@ -151,21 +168,46 @@ def _stop_and_delete(run: Run) -> None:
 def watch(runs: Sequence[Run], draw: Callable[[Sequence[tuple[Run, State]]], None]) -> None:
     """Draw runs, again every second while one is active.
 
-    When one ends or is taken up again, or a click in here turns to another run or page or goes wrong, the whole page is
-    drawn anew, since that changes more than this.
+    When one begins, ends or is taken up again, or a click in here turns to another run or page or goes wrong, the
+    whole page is drawn anew, since that changes more than this.
     """
-    active = {run.id for run in runs if run.is_active()}
+    active = _active((run, run.state()) for run in runs)
     chosen = _chosen()
 
     @st.fragment(run_every=POLL_SECONDS if active else None)
     def fragment() -> None:
-        states = [(run, run.state()) for run in runs]
+        states = [(run, seen(run)) for run in runs]
         # Before anything is drawn: a button of a drawing that is replaced at once would not feel a click.
-        if {run.id for run, now in states if now.active} != active or _chosen() != chosen:
+        if _active(states) != active or _chosen() != chosen:
             st.rerun()
-        draw(states)
+        # Streamlit fades what is being drawn anew; `studio.look` switches that off in here, where it would blink.
+        with st.container(key=f"{state.LIVE}{draw.__name__.strip('<>')}_{runs[0].id}"):
+            draw(states)
 
     fragment()
+
+
+def seen(run: Run) -> State:
+    """Return a run's state that all parts of a page see.
+
+    Parts that are drawn anew by themselves, such as page and sidebar, tick one after the other: whoever comes first
+    looks, and the others see the same.
+    """
+    looks: dict[str, tuple[float, State]] = st.session_state.setdefault(_LOOKS, {})
+    at, now = looks.get(run.id, (-math.inf, None))
+    if now is None or time.monotonic() - at > SAME_TICK_SECONDS:
+        now = run.state()
+        looks[run.id] = (time.monotonic(), now)
+    return now
+
+
+def see_anew() -> None:
+    """Forget what was seen; whenever a page is drawn from its beginning."""
+    st.session_state.pop(_LOOKS, None)
+
+
+def _active(states: Iterable[tuple[Run, State]]) -> dict[str, str]:
+    return {run.id: now.state for run, now in states if now.active}
 
 
 def _chosen() -> tuple[object, ...]:
@@ -173,38 +215,108 @@ def _chosen() -> tuple[object, ...]:
     return *address, state.value(state.GO_TO), state.problem()
 
 
-def badge(now: State) -> None:
+def instead(run: Run, now: State) -> str:
+    """Return whose labels a finished run has because its training failed.
+
+    Such as "majority vote"; empty for all others.
+    """
+    if now.state != "done" or run.kind not in ("train", "apply"):
+        return ""
+    return _instead(run.id, now.ended or 0.0, run)
+
+
+@st.cache_data(max_entries=500, show_spinner=False)
+def _instead(id: str, ended: float, _run: Run) -> str:
+    summary = FusionSummary.of(_run)
+    return "" if summary is None else summary.instead
+
+
+def look(run: Run, now: State) -> tuple[str, str, str]:
+    """Return icon, colour and word for the state of a run."""
+    other = instead(run, now)
+    return (*FELL_BACK, f"Fell back to {other}") if other else STATE_LOOKS[now.state]
+
+
+def badge(run: Run, now: State) -> None:
     """Show the state of a run as a badge."""
-    icon, color, word = STATE_LOOKS[now.state]
+    icon, color, word = look(run, now)
     st.badge(word, icon=icon, color=color)  # type: ignore[arg-type]
 
 
-def progress(run: Run, now: State, key: str) -> None:
-    """Show the progress of an active run, and a cancel button."""
+def again(run: Run, now: State, key: str) -> None:
+    """Offer to take up a run that was cancelled or failed."""
+    if now.resumable:
+        goes_on = run.has_checkpoint()
+        st.button(
+            "Resume" if goes_on else "Start over",
+            key=key,
+            icon=":material/play_arrow:" if goes_on else ":material/replay:",
+            on_click=resume,
+            args=(run.id,),
+            help="Continues from where it stopped." if goes_on else "Starts again with the same settings.",
+        )
+
+
+def expected(kind: str, votes: Votes, config: Mapping[str, Any]) -> None:
+    """Say how long a run takes, before it is started.
+
+    A rough guess is told with one digit or two.
+    """
+    seconds = comparison.expected_time(kind, votes, config)
+    digits = 1 if seconds < 100 else 2
+    st.caption(
+        f":material/timer: About {text.duration(float(f'{seconds:.{digits}g}'))}, longer if the machine is busy",
+        width="content",
+    )
+
+
+def cancelled(run: Run, now: State) -> None:
+    """Say that a run was cancelled, and what is left of it."""
+    if now.state == "cancelled":
+        st.caption("Cancelled. Progress is saved; you can resume." if run.has_checkpoint() else "Cancelled.")
+
+
+def cancel_button(run: Run, now: State, key: str, **looks: Any) -> None:
+    """Show the button that cancels a run, or that it was heard."""
+    st.button(
+        "Cancelling…" if now.cancelling else "Cancel",
+        key=f"cancel_{key}_{run.id}",
+        disabled=now.cancelling,
+        on_click=cancel,
+        args=(run.id,),
+        **looks,
+    )
+
+
+def progress(run: Run, now: State, key: str, *, beside: Callable[[], None] | None = None) -> None:
+    """Show the progress of an active run, and a cancel button.
+
+    ``beside`` draws what stands beside that.
+    """
     if not now.active:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.progress(min(max(now.share, 0.0), 1.0), text=text.plain(step_words(now)))
-        st.button(
-            "Cancel",
-            key=f"cancel_{key}_{run.id}",
-            icon=":material/stop_circle:",
-            on_click=cancel,
-            args=(run.id,),
-            help="Stops within two seconds and keeps what there is; a training can be resumed.",
+        cancel_button(
+            run, now, key, icon=":material/stop_circle:", help="Stops within two seconds. A training can be resumed."
         )
+        if beside is not None:
+            beside()
 
 
 def step_words(now: State) -> str:
     """Return what a run is doing and how long it will take."""
-    step = now.step or ("Waiting for its turn" if now.state == "queued" else "Starting")
+    if now.cancelling:
+        return "Cancelling…"
+    if now.state != "running":
+        return now.step or "Queued"
     left = "" if now.seconds_left is None else f" · about {text.duration(now.seconds_left)} left"
-    return f"{step} · {now.share:.0%}{left}" if now.state == "running" else step
+    return f"{now.step or 'Starting'} · {text.percent(now.share, 0)}{left}"
 
 
 def title(run: Run) -> str:
     """Return what people call a run."""
-    return run.title or KIND_WORDS.get(run.kind, run.kind)
+    return run.name() or KIND_WORDS.get(run.kind, run.kind)
 
 
 SHOWN = 8
@@ -214,7 +326,7 @@ def table() -> None:
     """Show the latest runs of all datasets."""
     runs = [run for run in workspace().runs() if run.kind in PAGES][:SHOWN]
     if not runs:
-        st.caption("Nothing was run yet. Load a sample above, or bring your own file, and fuse it with one click.")
+        st.caption("Nothing has been run yet. Load a sample above or upload your own file, and fuse it with one click.")
         return
     watch(runs, _rows)
 
@@ -245,7 +357,7 @@ def _rows(states: Sequence[tuple[Run, State]]) -> None:
 
 def _row(run: Run, now: State) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        badge(now)
+        badge(run, now)
         st.markdown(f"**{text.plain(run.spec['inputs']['name'])}** · {text.plain(title(run))}", width="stretch")
         st.caption(_words(run, now), width="content")
         st.button("Open", key=f"open_run_{run.id}", type="tertiary", on_click=_open, args=(run.id,))

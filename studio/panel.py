@@ -9,6 +9,7 @@ from deem_core.figures import pictures
 from studio import background, errors, widgets
 from studio.data.datasets import Opened, Panel
 from studio.data.numbers import Number
+from studio.rows import cells, sources
 from studio.text import listing, percent, plain
 
 QUICK_VOTES, QUICK_CLASSES, QUICK_LEARNERS = 60_000, 20, 60
@@ -23,13 +24,13 @@ def card(opened: Opened) -> None:
     Large files are looked at in the background, and the card fills in when that is done.
     """
     with st.container(border=True, key="panel_health"):
-        st.subheader(
+        st.header(
             "Panel health",
             anchor=False,
-            help="What the votes alone tell of the panel. Only the figure with a lock uses the truth.",
+            help="What the votes alone say about the panel. Only the figure with a lock uses the truth.",
         )
         if _quick(opened):
-            _content(opened.panel)
+            _content(opened)
             return
         asking = _look(opened)
 
@@ -37,11 +38,11 @@ def card(opened: Opened) -> None:
         def fragment() -> None:
             still = _look(opened)
             if _seen(opened):
-                _content(opened.panel)
+                _content(opened)
             elif still:
-                st.caption(":material/hourglass: Looking at who shares mistakes with whom…")
+                st.caption(":material/hourglass: Checking which learners share mistakes…")
             else:
-                st.caption("The health of this panel could not be worked out.")
+                st.caption("The health of this panel could not be computed.")
             if asking and not still:
                 st.rerun()
 
@@ -77,8 +78,8 @@ def _questions() -> background.Questions[bool]:
 
 
 @errors.boundary()
-def _content(panel: Panel) -> None:
-    health = panel.health
+def _content(opened: Opened) -> None:
+    panel, health = opened.panel, opened.panel.health
     widgets.number_cards(_numbers(panel), columns=5)
     for sentence, alarm in zip(health.sentences, _alarms(health), strict=True):
         icon = ":orange[:material/warning:]" if alarm else ":gray[:material/chevron_right:]"
@@ -90,8 +91,8 @@ def _content(panel: Panel) -> None:
         widgets.evaluation_badge("By the truth: evaluation only")
     views = {"Votes for each class": lambda: widgets.picture(pictures.class_coverage(health), "class_coverage_chart")}
     if len(health.mistakes.rho):
-        who = lambda: widgets.picture(pictures.shared_mistakes(health), "mistakes_chart")  # noqa: E731
-        views = {"Who shares mistakes with whom": who, **views}
+        shown, source = pictures.shared_mistakes(health), sources.current(opened)
+        views = {"Who shares mistakes with whom": lambda: cells.picture(shown, "mistakes_chart", source), **views}
     widgets.tabs(views)
 
 
@@ -109,21 +110,21 @@ def _numbers(panel: Panel) -> tuple[Number, ...]:
             "Effective votes",
             _figure(effective.n_eff),
             per_row,
-            "How many independent votes a row is worth, typically within a third. Learners that err together count for "
-            "less than they seem. Where everybody errs together this figure flatters.",
+            "How many independent votes a row is worth, usually right to within a third. Learners that make the same "
+            "mistakes count for less. Where all of them make the same mistakes, this figure is too high.",
         ),
         Number(
             "Shared mistakes",
             "–" if health.mistakes.mean is None else f"{health.mistakes.mean:.2f}",
             "mean correlation",
-            "How much the mistakes of two learners go together, 0 for not at all. A mistake is a vote against the "
+            "How strongly the mistakes of two learners correlate; 0 is not at all. A mistake is a vote against the "
             "majority of all the others.",
         ),
         Number(
             "Camps",
             "–" if camps.strength is None else ("two" if camps.split else "none"),
             "" if camps.strength is None else f"strength {camps.strength:.2f}",
-            "Two parts of the panel that each agree with themselves. Which of them is right cannot be seen from votes.",
+            "Two groups of learners, each consistent in itself. The votes cannot tell which is right.",
         ),
         Number(
             "One-class rules",

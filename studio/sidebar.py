@@ -9,31 +9,36 @@ import streamlit as st
 from deem_core import DeemError
 from deem_core.model import Device
 from deem_core.runs import Run, State
-from studio import background, errors, jobs, text
+from studio import background, errors, jobs, signals, text, words
 from studio.data import datasets
 
 
 def show() -> None:
     """Draw the sidebar."""
+    jobs.see_anew()
     with st.sidebar, errors.boundary():
         _dataset()
         runs = [run for kind in ("fuse", "sweep", "train", "compare") if (run := jobs.in_use(kind)) is not None]
         if runs:
             jobs.watch(runs, _runs)
+        words.glossary()
         _device(background.devices()[0])
 
 
 def _dataset() -> None:
     with st.container(border=True, key="side_dataset", gap="xsmall"):
         try:
-            opened = datasets.current()
+            found = datasets.at_hand()
         except DeemError:
-            opened = None
-        if opened is None:
+            found = None
+        if found is None:
             st.caption(":material/table_chart: No data yet")
             return
-        st.markdown(f"**{text.plain(opened.dataset.name)}**")
-        st.caption(opened.reading.votes.dimensions)
+        st.markdown(f"**{text.plain(found.dataset.name)}**")
+        if isinstance(found, datasets.Opened):
+            st.caption(found.noun.say(found.reading.votes.dimensions))
+        else:
+            st.caption("Not read as votes yet")
 
 
 def _runs(states: Sequence[tuple[Run, State]]) -> None:
@@ -41,18 +46,14 @@ def _runs(states: Sequence[tuple[Run, State]]) -> None:
         with st.container(border=True, key=f"side_run_{run.kind}", gap="xsmall"):
             with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
                 st.markdown(f"**{text.plain(jobs.title(run))}**", width="stretch")
-                jobs.badge(now)
+                jobs.badge(run, now)
             if now.active:
                 st.progress(min(max(now.share, 0.0), 1.0))
                 with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
                     st.caption(text.plain(jobs.step_words(now)), width="stretch")
-                    st.button(
-                        "Cancel",
-                        key=f"side_cancel_{run.id}",
-                        type="tertiary",
-                        on_click=jobs.cancel,
-                        args=(run.id,),
-                    )
+                    jobs.cancel_button(run, now, "side", type="tertiary")
+            signals.copy_link(run)
+    signals.show(states)
 
 
 def _device(device: Device) -> None:

@@ -19,7 +19,11 @@ WANTED = "deem_wanted"
 GO_TO = "deem_go_to"
 """The page that a click wants to open."""
 PROBLEM = "deem_problem"
-"""A sentence about a file that could not be taken."""
+"""A sentence about something that did not work, and where on the page to show it."""
+TOP = "top"
+"""The place of complaints at the top of a page."""
+READING = "reading"
+"""The place of complaints beside the roles of columns."""
 UPLOADS = "deem_uploads"
 """Counts uploads, so that each gets an empty uploader of its own."""
 
@@ -36,14 +40,22 @@ METHOD = "method"
 """The method of a comparison whose labels are in use."""
 RATE = "rate"
 """The learning rate that was chosen."""
+BESIDE = "beside"
+"""The ids of the trainings that are marked to be compared, with commas between."""
 ASK = "ask"
 """The id of the run whose rows are to be labelled."""
+ROWS = "rows"
+"""Which rows are shown, as `deem_core.diagnostics.RowFilter` spells it."""
+ORDER = "order"
+"""The order of the rows shown."""
 REVIEWER = "reviewer"
 """Who labels rows; whatever the dataset."""
-ADDRESS = (DATA, RUN, SWEEP, COMPARISON, METHOD, RATE, ASK, REVIEWER)
+ADDRESS = (DATA, RUN, SWEEP, COMPARISON, METHOD, RATE, BESIDE, ASK, ROWS, ORDER, REVIEWER)
 _OF_DATASET = tuple(name for name in ADDRESS if name not in (DATA, REVIEWER))
 
 # Widgets and containers; Streamlit also makes CSS classes of them (``st-key-…``).
+LIVE = "live_"
+"""Blocks that are drawn anew every second."""
 SAMPLES = "samples"
 OPEN_SAMPLE = "open_sample_"
 
@@ -102,15 +114,15 @@ def wished_page() -> str | None:
     return wish
 
 
-def complain(sentence: str | None) -> None:
+def complain(sentence: str | None, place: str = TOP) -> None:
     """Store a sentence about a problem until the next try."""
-    st.session_state[PROBLEM] = sentence
+    st.session_state[PROBLEM] = None if sentence is None else (sentence, place)
 
 
-def problem() -> str | None:
-    """Return the sentence that `complain` kept."""
-    sentence: str | None = st.session_state.get(PROBLEM)
-    return sentence
+def problem(place: str | None = None) -> str | None:
+    """Return the sentence that `complain` kept, for one place or any."""
+    kept: tuple[str, str] | None = st.session_state.get(PROBLEM)
+    return kept[0] if kept is not None and place in (None, kept[1]) else None
 
 
 def uploader(name: str) -> str:

@@ -46,23 +46,23 @@ def path() -> list[Step]:
 
 
 _STEPS = (
-    ("data", "Data", "What did I bring? Upload a file and see what was understood.", "Bring data"),
+    ("data", "Data", "What did I upload? See how it was read, then fuse it.", "Upload data"),
     (
         "learning_rate",
         "Learning rate",
-        "Which rate is safe? Compare energy curves; may be skipped.",
+        "Which rate is safe for DEEM? Compare energy curves. Optional.",
         "Compare rates",
     ),
-    ("train", "Train", "Did it learn? Train, watch it live, and take the fused labels.", "Train"),
-    ("learners", "Learners", "Whom does it trust, and why this label?", "Look inside"),
-    ("compare", "Compare", "Is it worth it? Every rival on the same votes.", "Compare"),
-    ("export", "Export", "What do I take home? Labels, rows to review, model, report.", "Take it home"),
+    ("train", "Train", "Did it learn? Train DEEM and watch it live. Optional.", "Train"),
+    ("learners", "Inspect", "Whom does it trust, who copies whom, and why this label?", "Look inside"),
+    ("compare", "Compare", "Does it beat a plain majority vote? Every method on the same votes.", "Compare"),
+    ("export", "Export", "What can I export? Labels, rows to review, model, report.", "Export"),
 )
 
 
 def _is_there(data: str | None) -> bool:
     try:
-        return data is not None and workspace().dataset(data) is not None
+        return data is not None and not workspace().dataset(data).unread
     except DeemError:  # deleted, or never here
         return False
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from deem_core import text
-from deem_core.text import ago, count, duration, listing, size
+from deem_core.text import ago, count, duration, interval, listing, nearly, size
 
-__all__ = ["ago", "count", "duration", "listing", "percent", "plain", "size"]
+__all__ = ["ago", "count", "duration", "interval", "listing", "nearly", "percent", "plain", "size"]
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&^=])")
 _LIVE = re.compile(r"(:(?=//|material/|[\w+-]+:)|www(?=\.)|@)", re.IGNORECASE)
@@ -23,9 +23,9 @@ def plain(words: str) -> str:
     return _MARKDOWN.sub(r"\\\1", _LIVE.sub(rf"\1{_JOINER}", " ".join(words.split())))
 
 
-def percent(share: float) -> str:
+def percent(share: float, digits: int = 1) -> str:
     """Return a share as a percentage.
 
     On pages nearly none is not none, and nearly all is not all.
     """
-    return text.percent(share, careful=True)
+    return text.percent(share, digits, careful=True)

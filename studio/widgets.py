@@ -12,7 +12,7 @@ from deem_core import Alarm
 from deem_core.diagnostics import Finding
 from deem_core.figures import Picture
 from deem_core.readers import Report
-from studio import errors, state
+from studio import errors, plot, state, words
 from studio.data import datasets
 from studio.data.numbers import Number
 from studio.text import plain
@@ -32,17 +32,17 @@ def header(title: str, question: str) -> DeltaGenerator:
     """Show the title and question; return the place for badges."""
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     row.title(title, anchor=False, width="stretch")
-    st.caption(question)
+    st.caption(words.say(question))
     return row
 
 
-def complaint() -> None:
+def complaint(place: str = state.TOP) -> None:
     """Show the last problem until it is closed or something succeeds."""
-    sentence = state.problem()
+    sentence = state.problem(place)
     if not sentence:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="complaint"):
-        st.warning(plain(sentence), icon=":material/info:")
+        st.warning(plain(words.say(sentence)), icon=":material/info:")
         st.button(
             "Close",
             key="close_complaint",
@@ -63,9 +63,9 @@ def empty_state(icon: str, title: str, sentence: str, button: str, page: str) ->
         Name of the page to go to.
     """
     with st.container(
-        border=True, height=380, horizontal_alignment="center", vertical_alignment="center", key="empty_state"
+        border=True, height=260, horizontal_alignment="center", vertical_alignment="center", key="empty_state"
     ):
-        st.markdown(f"## {icon}", width="content")
+        st.markdown(icon, width="content")  # no heading: it would have no words
         st.markdown(f"**{title}**", width="content")
         st.caption(sentence, width="content")
         st.button(
@@ -94,12 +94,12 @@ def number_cards(numbers: Iterable[Number], columns: int, min_width: int = 140) 
     grid = st.grid(columns, min_column_width=min_width)
     for number in numbers:
         grid.metric(
-            number.label,
+            words.say(number.label),
             number.value,
-            delta=number.note,
+            delta=words.say(number.note),
             delta_color="off",
             delta_arrow="off",
-            help=number.help,
+            help=words.say(number.help),
             border=True,
             height="stretch",
         )
@@ -111,10 +111,8 @@ def report(reading: Report) -> None:
     What there was nothing of is said too.
     """
     for note in reading.notes:
-        with st.container(horizontal=True, wrap=False, gap="xsmall"):
-            st.markdown(_NOTE_ICONS[note.kind], width="content")
-            st.markdown(plain(note.text))
-    absent = [words for kind, words in _NO_NOTES.items() if not any(note.kind == kind for note in reading.notes)]
+        st.markdown(f"{_NOTE_ICONS[note.kind]} {plain(words.say(note.text))}")
+    absent = [sentence for kind, sentence in _NO_NOTES.items() if not any(note.kind == kind for note in reading.notes)]
     if absent:
         sentence = ", ".join(absent)
         st.caption(f"{sentence[:1].upper()}{sentence[1:]}.")
@@ -166,19 +164,54 @@ def picture(
             f".st-key-{key} [data-testid='stPlotlyChart'] {{ min-width: {shown.min_width}px }}</style>"
         )
     st.plotly_chart(
-        shown.figure(st.context.theme.type or "light", titled=titled),
+        _figure(shown, titled, clickable=on_select is not None),
         key=key,
-        config={
-            "displaylogo": False,
-            "modeBarButtons": [["toImage"]],
-            "toImageButtonOptions": {"format": picture_format(), "filename": key, "scale": 2},
-        },
-        alt=shown.alt,
+        config=_figure_config(key),
+        alt=words.say(shown.alt),
         on_select="ignore" if on_select is None else lambda: on_select(*args),
         selection_mode="points",
     )
     if shown.caption or note:
-        st.caption(f"{shown.caption} {note}".strip())
+        st.caption(words.say(f"{shown.caption} {note}".strip()))
+
+
+def _figure(shown: Picture, titled: bool, *, clickable: bool) -> Any:
+    """Return the drawing for the theme, its axes in the file's word."""
+    draw = shown.clickable if clickable else shown.figure
+    figure = draw(st.context.theme.type or "light", titled=titled)
+    for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
+        if axis.title.text:
+            axis.title.text = words.say(axis.title.text)
+    return figure
+
+
+def live_picture(shown: Picture, key: str, *, note: str = "", on_pick: Callable[[Any], None] | None = None) -> None:
+    """Show a picture that is drawn in place when data change.
+
+    Zoom and hidden curves stay; see `studio.plot`.
+
+    Parameters
+    ----------
+    shown : Picture
+    key : str
+        Also the name of the file that the camera saves.
+    note : str
+        Markdown after the caption: what holds on this page only.
+    on_pick : callable, optional
+        Called with what a clicked point stands for.
+    """
+    figure = _figure(shown, titled=False, clickable=False)
+    plot.show(figure.to_json(), key, alt=words.say(shown.alt), config=_figure_config(key), on_pick=on_pick)
+    if shown.caption or note:
+        st.caption(words.say(f"{shown.caption} {note}".strip()))
+
+
+def _figure_config(name: str) -> dict[str, Any]:
+    return {
+        "displaylogo": False,
+        "modeBarButtons": [["toImage"]],
+        "toImageButtonOptions": {"format": picture_format(), "filename": name, "scale": 2},
+    }
 
 
 def download(
@@ -221,15 +254,20 @@ def truth_badge(n_truth: int) -> None:
         st.badge("No truth", icon=":material/help:", color="gray")
 
 
-def evaluation_badge(words: str = "Evaluation only, never used in training") -> None:
+def evaluation_badge(sentence: str = "Evaluation only, never used in training") -> None:
     """Say that what follows rests on true labels."""
-    st.badge(words, icon=":material/lock:", color="orange")
+    st.badge(sentence, icon=":material/lock:", color="orange")
 
 
-def finding(shown_finding: Finding, number: int, on_leave_out: Callable[[Sequence[str]], None]) -> None:
-    """Show a finding, its advice, and a button that follows it.
+def finding(
+    shown_finding: Finding,
+    number: int,
+    on_leave_out: Callable[[Sequence[str]], None],
+    more: Callable[[Finding, int], None] | None = None,
+) -> None:
+    """Show a finding, its advice, and buttons that follow it.
 
-    The number tells findings of the same kind apart.
+    The number tells findings of the same kind apart; ``more`` shows further buttons.
     """
     warns = shown_finding.severity == "warning"
     icon = ":orange[:material/warning:]" if warns else ":blue[:material/info:]"
@@ -241,7 +279,8 @@ def finding(shown_finding: Finding, number: int, on_leave_out: Callable[[Sequenc
         key=f"found_{shown_finding.kind}_{number}",
     ):
         st.markdown(
-            f"{icon} **{plain(shown_finding.title)}.** {plain(shown_finding.sentence)} {plain(shown_finding.advice)}"
+            f"{icon} **{plain(words.say(shown_finding.title))}.** {plain(words.say(shown_finding.sentence))} "
+            f"{plain(words.say(shown_finding.advice))}"
         )
         if shown_finding.leave_out:
             names = shown_finding.leave_out
@@ -253,12 +292,14 @@ def finding(shown_finding: Finding, number: int, on_leave_out: Callable[[Sequenc
                 args=(names,),
                 help=plain(", ".join(names)),
             )
+        if more is not None:
+            more(shown_finding, number)
 
 
 def plain_list(sentences: Sequence[str]) -> None:
     """Show sentences below each other, small."""
     for sentence in sentences:
-        st.caption(plain(sentence))
+        st.caption(plain(words.say(sentence)))
 
 
 def alarms(raised: Iterable[Alarm]) -> None:
@@ -269,7 +310,7 @@ def alarms(raised: Iterable[Alarm]) -> None:
 
 def alarm(raised: Alarm) -> None:
     """Show one alarm: in short, what was seen, what to do."""
-    st.markdown(f":orange[:material/warning:] **{plain(raised.title)}.** {plain(raised.text)}")
+    st.markdown(f":orange[:material/warning:] **{plain(words.say(raised.title))}.** {plain(words.say(raised.text))}")
 
 
 def with_data(title: str, question: str, icon: str, sentence: str) -> tuple[DeltaGenerator, datasets.Opened] | None:
@@ -284,11 +325,20 @@ def with_data(title: str, question: str, icon: str, sentence: str) -> tuple[Delt
         Of the empty page: what will be seen here.
     """
     badges = header(title, question)
-    opened = None
+    opened = data_or_empty(icon, sentence)
+    return None if opened is None else (badges, opened)
+
+
+def data_or_empty(icon: str, sentence: str) -> datasets.Opened | None:
+    """Return the dataset in use; without one, say what is needed."""
+    found = None
     with errors.boundary():
-        opened = datasets.current()
+        found = datasets.at_hand()
     complaint()
-    if opened is None:
-        empty_state(icon, "No data yet", sentence, "Bring data", "data")
+    if isinstance(found, datasets.Unread):
+        title = f"{plain(found.dataset.name)} cannot be read as votes yet"
+        empty_state(icon, title, plain(found.sketch.problem), "Set its columns", "data")
         return None
-    return badges, opened
+    if found is None:
+        empty_state(icon, "No data yet", sentence, "Upload data", "data")
+    return found

@@ -32,7 +32,7 @@ QUESTIONS = {"two": (2, 1.0), "three": (3, 1.0), "two_missing": (2, 0.8), "four_
 
 
 def votes(seed: int, n: int, d: int, K: int, coverage: float) -> NDArray[np.int64]:
-    """Return (n, d) codes, right in 70 %, -1 for no vote; every row has a vote."""
+    """Return (n, d) codes, right in 70%, -1 for no vote; every row has a vote."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(K, size=(n, 1))
     codes = np.where(rng.random((n, d)) < 0.7, truth, rng.integers(K, size=(n, d)))

@@ -171,7 +171,7 @@ def test_every_requirement_is_justified_in_the_readme(file):
 def test_the_example_files_of_the_readme_read():
     examples = re.findall(r"<pre>\n(.*?)</pre>", TEXTS["README.md"], re.DOTALL)
     layouts = [readers.read(example.encode()).report.layout for example in examples]
-    assert layouts == ["wide", "long", "soft"]
+    assert layouts == ["wide", "long", "soft", "soft", "wide"]
 
 
 def paths_in(text):

@@ -169,11 +169,11 @@ def held_out(case: Case, splits: int = 6) -> float:
 SIGNS: dict[str, tuple[Callable[[Case], float], float, float]] = {
     "its label says as much of the learners as the vote does (0.99 to 1.05)": (captured, 0.99, 1.05),
     "its label says more of the learners than the vote does": (captured, 1.0, np.inf),
-    "it moves less than 5 % of the rows": (moved, 0.0, 0.05),
-    "it moves less than 10 % of the rows": (moved, 0.0, 0.10),
+    "it moves less than 5% of the rows": (moved, 0.0, 0.05),
+    "it moves less than 10% of the rows": (moved, 0.0, 0.10),
     "the excess is below 0.05": (excess, 0.0, 0.05),
     "Dawid-Skene of half the learners says more of the others than their vote": (held_out, 0.0, np.inf),
-    "the same, but less than 5 % more": (held_out, 0.0, 0.05),
+    "the same, but less than 5% more": (held_out, 0.0, 0.05),
 }
 """Sign → measure, and its least and largest value that allow DEEM."""
 

@@ -200,7 +200,7 @@ def imagenet(context: Context) -> Source:
     kept = None if context.quick else stored("imagenetlike")
     if kept is not None:
         return Source("imagenetlike", kept, "simulated set of ImageNet's shape under DEEM_DATA, no real predictions")
-    K, skills = 40 if context.quick else 1000, (0.82, 0.835, 0.845, 0.86, 0.865)  # before filtering (paper: 82–88 %)
+    K, skills = 40 if context.quick else 1000, (0.82, 0.835, 0.845, 0.86, 0.865)  # before filtering (paper: 82–88%)
     made = simulation.families(context.rows(20_000), rng=np.random.default_rng(0), n_classes=K, accuracies=skills).votes
     votes = made.select_rows(~made.unanimous)
     return Source("imagenet-draw", votes, f"five simulated learners of {K} classes, unanimous rows left out")
@@ -225,7 +225,7 @@ def _ensemble(votes: Votes) -> Ensemble:
 
 @lru_cache(maxsize=1)
 def _digits() -> Votes:
-    """Return scikit-learn's digits by the recipe of MnistE: 30 % to train, votes on all, five noisy copies of each."""
+    """Return scikit-learn's digits by the recipe of MnistE: 30% to train, votes on all, five noisy copies of each."""
     digits = load_digits()
     pixels = digits.data / 16
     own, _, own_truth, _ = train_test_split(pixels, digits.target, train_size=0.3, random_state=0)

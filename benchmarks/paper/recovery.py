@@ -85,7 +85,7 @@ def _findings(rows: list[dict[str, Any]]) -> list[str]:
 
 def _length_finding(rows: list[dict[str, Any]]) -> str:
     told = ", ".join(
-        f"{row['psi error']:.3f} after {row['updates']:,} updates ({row['accuracy']:.1f} % right)"
+        f"{row['psi error']:.3f} after {row['updates']:,} updates ({row['accuracy']:.1f}% right)"
         for row in rows
         if row["psi error"] is not None
     )

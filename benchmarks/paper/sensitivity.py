@@ -40,7 +40,7 @@ def run(context: Context) -> Outcome:
         "Accuracy quality (the paper's measure) is the accuracy on rows where some learner is right. It falls faster "
         "than accuracy when guessers are added, because guessers are right by chance on some rows; so the ceiling "
         "stands beside it. The paper shows a picture, says that quality keeps when guessers are added, and tells of "
-        "gains of 4, 7 and 10 % from its seventh row on.",
+        "gains of 4, 7 and 10% from its seventh row on.",
     ]
     return Outcome([Table("sensitivity", "Learners added to a base of three", rows)], figures, notes, _findings(rows))
 

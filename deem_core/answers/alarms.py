@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from deem_core.alarm import Alarm
+from deem_core.alarm import Alarm, cause_first
 from deem_core.answers import guards
 from deem_core.groups.kappa import Ranked
 from deem_core.groups.panel import PanelHealth, panel_health
@@ -23,6 +23,8 @@ from deem_core.typing import Codes, Integers
 from deem_core.votes import NO_VOTE, Votes
 from deem_core.votes.arrays import spread_rows
 from deem_core.votes.majority import vote_shares
+from deem_core.votes.merging import alike_classes
+from deem_core.votes.spelling import examples, headline
 
 if TYPE_CHECKING:  # which knows alarms
     from deem_core.answers.answer import Answer
@@ -59,7 +61,7 @@ def alarms(answer: Answer, health: PanelHealth | None = None) -> tuple[Alarm, ..
     """
     health = health or file_health(answer.votes)
     of_file = (alarm for alarm in file_alarms(answer.votes, health) if alarm.kind not in answer.handles)
-    return (*label_alarms(answer, health), *of_file)
+    return tuple(cause_first((*label_alarms(answer, health), *of_file)))
 
 
 def file_health(votes: Votes) -> PanelHealth:
@@ -90,10 +92,12 @@ def _dead_class(answer: Answer) -> Alarm | None:
     advice = (
         "The majority vote has the same labels. Label some rows."
         if (answer.codes == answer.majority).all()
-        else "Models that learn how often learners err can explain a class away. Use the majority vote, or label some "
-        "rows."
+        else (
+            "Models that learn how often learners err can explain a class away. Use the majority vote, or label "
+            "some rows."
+        )
     )
-    return Alarm("dead class", f"The class {rarest.label} is all but gone", rarest.sentence(_SUBJECT), advice)
+    return Alarm("dead class", f"The class {rarest.label} has almost vanished", rarest.sentence(_SUBJECT), advice)
 
 
 def _far(answer: Answer) -> Alarm | None:
@@ -102,9 +106,9 @@ def _far(answer: Answer) -> Alarm | None:
         return None
     return Alarm(
         "far from the votes",
-        "The labels are far from everybody",
+        "The labels agree poorly with the learners",
         f"The votes equal these labels in {percent(with_labels)} of the cases, and one another in "
-        f"{percent(with_each_other)}: the labels agree with the learners less than the learners with each other.",
+        f"{percent(with_each_other)}: the labels agree with the learners less than the learners agree with each other.",
         "Compare with the majority vote before you use them.",
     )
 
@@ -116,10 +120,10 @@ def _capture(answer: Answer) -> Alarm | None:
     followed = listing(found.followed, _NAMED) if found.followed else "none of them more than the majority vote does"
     return Alarm(
         "capture",
-        "The labels follow a part of the learners",
-        f"Compared with the majority vote, they go with some learners and let others go ({found.ratio:.2f} of the "
+        "The labels follow only some of the learners",
+        f"Compared with the majority vote, they follow some learners and ignore others ({found.ratio:.2f} of the "
         f"majority vote's information per learner). They follow {followed}.",
-        "That part may be right or wrong: the votes cannot tell. A few known labels would.",
+        "Those may be right or wrong: the votes cannot tell, but a few known labels would.",
     )
 
 
@@ -131,7 +135,7 @@ def _overturned(answer: Answer, health: PanelHealth) -> Alarm | None:
         "overturned",
         "Clear majorities are overturned",
         found.sentence(_SUBJECT),
-        "Among learners that share mistakes such turns are rarely right. Look at some of these rows first.",
+        "Among learners that share mistakes this is rarely right. Check some of these rows first.",
     )
 
 
@@ -143,8 +147,8 @@ def _overruled(answer: Answer) -> Alarm | None:
         "overruled",
         "Unanimous votes overruled",
         f"{_SUBJECT} has another label in {overruled:,} of {unanimous:,} rows on which all votes agree "
-        f"({percent(overruled / unanimous)}). Where everybody is wrong together that is right, but it is rare.",
-        "Look at these rows before you trust the labels.",
+        f"({percent(overruled / unanimous)}). That is right where all learners are wrong together, but this is rare.",
+        "Check these rows before you trust the labels.",
     )
 
 
@@ -153,7 +157,7 @@ def _overruled(answer: Answer) -> Alarm | None:
 
 def file_alarms(votes: Votes, health: PanelHealth) -> tuple[Alarm, ...]:
     """Return what about the votes alone calls for care with any method."""
-    raised = []
+    raised = spelling_alarms(votes)
     if health.one_class.made_of_rules:
         raised.append(
             Alarm(
@@ -169,7 +173,7 @@ def file_alarms(votes: Votes, health: PanelHealth) -> tuple[Alarm, ...]:
                 "camps",
                 "Two camps",
                 health.camps.sentence,
-                "Until then every method takes a side by chance.",
+                "Until then every method picks a side by chance.",
             )
         )
     if guards.little_to_gain(votes, health.effective.rho_residual):
@@ -193,6 +197,22 @@ def file_alarms(votes: Votes, health: PanelHealth) -> tuple[Alarm, ...]:
             )
         )
     return tuple(raised)
+
+
+def spelling_alarms(votes: Votes) -> list[Alarm]:
+    """Return the alarm about classes that look like one label, if any."""
+    groups = alike_classes(votes)
+    if not groups:
+        return []
+    title = headline(groups, votes.classes)
+    return [
+        Alarm(
+            "spellings",
+            title,
+            f"{title}: {examples(groups)}. As separate classes they split the votes.",
+            "Merge the spellings and fuse again: on the command line --merge-spellings.",
+        )
+    ]
 
 
 def silence(rows: int) -> str:

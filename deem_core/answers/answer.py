@@ -22,6 +22,7 @@ from numpy.typing import DTypeLike, NDArray
 from deem_core.alarm import Alarm, Kind
 from deem_core.answers import gold_rows, scores
 from deem_core.answers.checks import check_posterior, check_support
+from deem_core.answers.summary import AnswerSummary
 from deem_core.answers.verdict import Verdict
 from deem_core.errors import InputError
 from deem_core.typing import Codes, Floats, Labels, Mask, Posterior
@@ -33,33 +34,6 @@ PART_ROWS = 1 << 18
 
 MAX_PROBABILITIES = 50
 """With more classes than this, tables leave the probabilities out unless asked for them."""
-
-
-@dataclass(frozen=True)
-class AnswerSummary:
-    """An answer in a few numbers, without the truth.
-
-    Attributes
-    ----------
-    n_rows, n_learners, n_classes : int
-    class_shares, majority_shares : list of K floats
-        Of the rows with votes, by the fused label and by the majority vote.
-    changed, overruled : int
-        Rows whose label differs from the majority vote (in a tied row: from all tied classes), and from a unanimous
-        one.
-    mean_confidence, agreement : float, optional
-        Over the rows with votes; agreement is the share of labels that equal the majority vote. None without votes.
-    """
-
-    n_rows: int
-    n_learners: int
-    n_classes: int
-    class_shares: list[float]
-    majority_shares: list[float]
-    changed: int
-    overruled: int
-    mean_confidence: float | None
-    agreement: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,10 +211,19 @@ class Answer:
         """
         if self._whole is not None:
             return self._whole[0].doubtful[self._whole[1]]
+        return self._least_backed(scores.REVIEW_SHARE)
+
+    def _least_backed(self, share: float) -> Mask:
+        """Return the rows that votes back least, (n,)."""
         chosen = np.zeros(self.votes.n_rows, bool)
-        wanted = scores.review_quota(int((~self.silent).sum()))
-        chosen[np.argsort(self.review_score, kind="stable")[:wanted]] = True  # NaN comes last
+        wanted = scores.review_quota(int((~self.silent).sum()), share)
+        chosen[self._by_backing[:wanted]] = True
         return gold_rows.review(self.votes, chosen)
+
+    @cached_property
+    def _by_backing(self) -> NDArray[np.intp]:
+        """Rows by their backing, the least first, without votes last."""
+        return np.argsort(self.review_score, kind="stable")
 
     @cached_property
     def needs_review(self) -> Mask:
@@ -327,6 +310,21 @@ class Answer:
         answer = object.__new__(type(self))
         answer.__dict__.update(self.__dict__ | {"support": support})
         return answer
+
+    def reviewing(self, share: float) -> Answer:
+        """Return the same answer with another share of doubtful rows.
+
+        Raises
+        ------
+        InputError
+            If there is no such share.
+        """
+        if not 0 <= share <= 1:
+            raise InputError(f"The share of rows to review is {share:g}; it must be between 0 and 1.")
+        if self._whole is not None:
+            whole, chosen = self._whole
+            return whole.reviewing(share).rows(chosen.start, chosen.stop)
+        return self.doubted(self._least_backed(share))
 
     def doubted(self, doubtful: Mask) -> Answer:
         """Return the same answer with other doubtful rows, (n,).
@@ -437,7 +435,7 @@ class Answer:
         by = f" by {self.method}" if self.method else ""
         return (
             f"Answer({found.n_rows:,} rows × {found.n_classes} classes{by}, {found.changed:,} labels differ from the "
-            f"majority vote, {int(self.needs_review.sum()):,} rows worth a look)"
+            f"majority vote, {int(self.needs_review.sum()):,} rows to review)"
         )
 
     def _repr_html_(self) -> str:

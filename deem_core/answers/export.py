@@ -11,6 +11,7 @@ To the columns of the file that was read it adds
 ``agreement``       share of the votes cast that equal the fused label
 ``entropy``         of the probabilities, in nats
 ``needs_review``    true for the rows worth a human look
+``method``          who really answered: a method's name in the registry, but `PLAIN_RULES` in words
 ==================  ==============================================================================
 
 If the file already has a column of such a name, the added one gets a number: ``fused_label_2``.
@@ -30,8 +31,12 @@ from deem_core.answers.answer import MAX_PROBABILITIES, Answer
 from deem_core.errors import InputError
 from deem_core.files import tables
 from deem_core.files.spreadsheet import neutralise
-from deem_core.readers import Reading
-from deem_core.votes import NO_VOTE
+from deem_core.readers import Reading, Source
+from deem_core.readers.decode import codec_of
+from deem_core.votes import NO_VOTE, Votes
+
+PLAIN_RULES = {"mv": "majority vote", "mean_prob": "mean probability"}
+"""What the column ``method`` calls the rules that learn nothing, so that nobody takes them for a model."""
 
 DIAGNOSTICS = ("majority_vote", "agreement", "entropy", "needs_review")
 """Columns after the label, its confidence and the probabilities."""
@@ -46,6 +51,7 @@ def fused_table(
     diagnostics: bool = True,
     label_column: str = "fused_label",
     review_below: float | None = None,
+    review_share: float | None = None,
     blank: bool = False,
 ) -> pa.Table:
     """Return the fused labels beside the cells of the file.
@@ -72,8 +78,10 @@ def fused_table(
     review_below : float, optional
         Confidence below which a row needs review, instead of the lowest tenth by review score; rows in which a
         unanimous vote was overruled and rows without votes need it in any case.
+    review_share : float, optional
+        Share of the rows with votes that needs review instead of that tenth; not together with ``review_below``.
     blank : bool
-        Whether to leave the label of rows below that confidence empty.
+        Whether to leave the label of rows below that confidence empty, or else of the share that votes back least.
 
     Returns
     -------
@@ -94,8 +102,10 @@ def fused_table(
         raise InputError("The column of labels needs a name.")
     if review_below is not None and not 0 <= review_below <= 1:
         raise InputError(f"The confidence for review is {review_below:g}; it must be between 0 and 1.")
-    if blank and review_below is None:
-        raise InputError("To leave doubtful labels empty, say below which confidence (review_below).")
+    if review_below is not None and review_share is not None:
+        raise InputError("Choose the rows to review by a confidence or by a share, not both.")
+    if review_share is not None:
+        answer = answer.reviewing(review_share)
     if probabilities is None:
         probabilities = answer.probabilities_known and votes.n_classes <= MAX_PROBABILITIES
     columns = list(_originals(reading, every=originals))
@@ -108,9 +118,51 @@ def fused_table(
     return pa.table([cells for _, cells in columns], names=[name for name, _ in columns])
 
 
-def write(table: pa.Table, path: str | os.PathLike[str], *, spreadsheet_safe: bool = True) -> None:
+def form_like(source: Source, path: str | os.PathLike[str], words: Iterable[str] = ()) -> tables.Format:
+    """Return how to write a file that belongs beside another.
+
+    What opens the one should open the other: a text file has the delimiter, encoding and byte order mark of its
+    source, and `tables.DIGITS` digits. A tab belongs to a .tsv file and to no other.
+
+    Parameters
+    ----------
+    source : Source
+    path : path
+        The ending of the name says the format.
+    words : iterable of str
+        Texts that are not in the source. Where its encoding lacks a letter of theirs, UTF-8 with a mark takes its
+        place.
+    """
+    form = tables.format_of(path)
+    if form.delimiter is None or source.delimiter is None:
+        return replace(form, digits=tables.DIGITS)
+    codec, mark = codec_of(source.encoding)
+    try:
+        "".join(words).encode(codec)
+    except UnicodeError:
+        codec, mark = "utf-8", True
+    delimiter = form.delimiter if "\t" in (form.delimiter, source.delimiter) else source.delimiter
+    return replace(form, delimiter=delimiter, codec=codec, mark=mark, digits=tables.DIGITS)
+
+
+def fused_form(
+    source: Source, votes: Votes, path: str | os.PathLike[str], label_column: str = "fused_label"
+) -> tables.Format:
+    """Return how the fused file of a source is written; see `form_like`."""
+    gold = () if votes.gold is None else votes.gold.only.tolist()
+    return form_like(source, path, [label_column, *tables.class_texts(votes), *map(str, gold)])
+
+
+def write(
+    table: pa.Table,
+    path: str | os.PathLike[str],
+    *,
+    spreadsheet_safe: bool = True,
+    form: tables.Format | None = None,
+) -> None:
     """Write a table as `write_fused` does."""
-    tables.write(table, path, respell=neutralise if spreadsheet_safe else None)
+    respell = neutralise if spreadsheet_safe else None
+    tables.write_parts([table], path, texts=table, respell=respell, form=form)
 
 
 def write_fused(
@@ -118,7 +170,8 @@ def write_fused(
 ) -> None:
     """Write the fused table to a file, part by part.
 
-    Formats: .csv, .tsv (or either with .gz) and .parquet.
+    Formats: .csv, .tsv (or either with .gz) and .parquet. Text files are written like the one that was read
+    (`form_like`).
 
     The file appears complete or not at all.
 
@@ -138,9 +191,15 @@ def write_fused(
     InputError
         If the name has another ending or the file cannot be written, or as `fused_table` does.
     """
+    if options.get("review_share") is not None and options.get("review_below") is None:  # among all rows, once
+        answer = answer.reviewing(options.pop("review_share"))
     texts = fused_table(reading, answer, **{**options, "probabilities": False})  # these are no texts
     tables.write_parts(
-        _parts(reading, answer, options), path, texts=texts, respell=neutralise if spreadsheet_safe else None
+        _parts(reading, answer, options),
+        path,
+        texts=texts,
+        respell=neutralise if spreadsheet_safe else None,
+        form=fused_form(reading.source, answer.votes, path, options.get("label_column", "fused_label")),
     )
 
 
@@ -209,7 +268,9 @@ def _added(answer: Answer, wishes: _Wishes) -> Iterator[tuple[str, pa.Array]]:
     """Yield (name, cells) of the columns that fusion adds."""
     votes, silent = answer.votes, answer.silent
     labels = tables.class_texts(votes)
-    blank = answer.below(wishes.review_below) if wishes.blank and wishes.review_below is not None else False
+    blank: Any = False
+    if wishes.blank:
+        blank = answer.doubtful if wishes.review_below is None else answer.below(wishes.review_below)
     yield wishes.label_column, tables.look_up(np.where(blank, NO_VOTE, answer.codes), labels)
     yield "confidence", pa.array(answer.confidence, mask=silent)
     if votes.gold is not None:
@@ -225,6 +286,27 @@ def _added(answer: Answer, wishes: _Wishes) -> Iterator[tuple[str, pa.Array]]:
             pa.array(answer.review_rows(wishes.review_below)),
         )
         yield from zip(DIAGNOSTICS, cells, strict=True)
+    if answerer(answer):
+        said = pa.array([answerer(answer)]).dictionary_encode()
+        indices = pa.array(np.zeros(len(silent), np.int32), mask=silent)
+        yield "method", pa.DictionaryArray.from_arrays(indices, said.dictionary)
+
+
+def answerer(answer: Answer) -> str:
+    """Return who gave the labels, as the fused file tells it.
+
+    After a training that failed that is not the model. Empty if nobody knows.
+    """
+    name = answer.answered_by or answer.method
+    return PLAIN_RULES.get(name, name)
+
+
+def original_names(reading: Reading, *, originals: bool = True) -> list[str]:
+    """Return the columns of the file that `fused_table` gives back.
+
+    Without ``originals`` the id, if there is one.
+    """
+    return [name for name, _ in _originals(reading, every=originals)]
 
 
 def label_name(reading: Reading, label_column: str = "fused_label", *, originals: bool = True) -> str:
@@ -232,7 +314,7 @@ def label_name(reading: Reading, label_column: str = "fused_label", *, originals
 
     It differs from the wish where the file has such a column.
     """
-    return _free_name(label_column, {name.strip() for name, _ in _originals(reading, every=originals)})
+    return _free_name(label_column, {name.strip() for name in original_names(reading, originals=originals)})
 
 
 def _free_name(wish: str, taken: set[str]) -> str:

@@ -72,7 +72,7 @@ class RarestClass:
         return self.ratio < limit and self.vote_share * self.n_rows >= EXPECTED_ROWS
 
     def sentence(self, title: str) -> str:
-        """Return "Dawid-Skene gives no row to SPAM, which has 42 % of the votes."."""
+        """Return "Dawid-Skene gives no row to SPAM, which has 42% of the votes."."""
         rows = f"only {count(self.rows, 'row')}" if self.rows else "no row"
         return f"{title} gives {rows} to {self.label}, which has {percent(self.vote_share, 0)} of the votes."
 
@@ -100,7 +100,7 @@ class Overturned:
     def strong(self, rho_others: float | None) -> bool:
         """Return whether they are too many for this crowd.
 
-        Over 1 % of the voted rows, unless the crowd is known to be independent.
+        Over 1% of the voted rows, unless the crowd is known to be independent.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class Overturned:
         return self.share > STRONG_SHARE and not independent
 
     def sentence(self, title: str) -> str:
-        """Return "Dawid-Skene overturns clear majorities in 31 rows (7.4 %)."."""
+        """Return "Dawid-Skene overturns clear majorities in 31 rows (7.4%)."."""
         share = percent(self.share, careful=True)
         return f"{title} overturns clear majorities in {count(self.rows, 'row')} ({share})."
 
@@ -119,7 +119,7 @@ class Overturned:
 def rarest_class(votes: Votes, codes: Integers) -> RarestClass | None:
     """Return the class with the least rows for its votes.
 
-    Among classes with at least min(5 %, 1/2K) of the votes. The method's answer is suspect if it is `RarestClass.dead`.
+    Among classes with at least min(5%, 1/2K) of the votes. The method's answer is suspect if it is `RarestClass.dead`.
     None without votes.
 
     Parameters

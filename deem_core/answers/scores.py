@@ -151,12 +151,12 @@ class ReviewScale:
         return scores
 
 
-def review_quota(n_voted: int) -> int:
+def review_quota(n_voted: int, share: float = REVIEW_SHARE) -> int:
     """Return how many rows their score alone sends to review.
 
     Of so many rows with votes.
     """
-    return math.ceil(round(REVIEW_SHARE * n_voted, 6))  # 0.1 × 30 is a little more than 3 in floating point
+    return math.ceil(round(share * n_voted, 6))  # 0.1 × 30 is a little more than 3 in floating point
 
 
 def expected_counts(votes: Votes, posterior: Posterior) -> tuple[Floats, Floats]:

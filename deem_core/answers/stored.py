@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar
+from typing import Any, BinaryIO, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -68,6 +68,7 @@ def write_answer(answer: Answer, stream: BinaryIO, *, probabilities: bool = True
     try:
         for part in answer.parts() if answer.votes.n_rows else [answer]:
             rows = table(part, probabilities=probabilities)
+            rows = rows.replace_schema_metadata({"method": answer.method, "answered_by": answer.answered_by})
             writer = writer or pyarrow.parquet.ParquetWriter(stream, rows.schema)
             writer.write_table(rows, row_group_size=PART_ROWS)
     finally:
@@ -123,6 +124,13 @@ class StoredAnswer:
         return np.asarray(self._column(name), np.float64) if name in self._names else None
 
     @property
+    def review_score(self) -> Floats:
+        """Backing of every label by its votes, (n,); NaN if not kept."""
+        if "review_score" not in self._names:
+            return np.full(len(self.codes), np.nan)
+        return np.asarray(self._column("review_score"), np.float64)
+
+    @property
     def posterior(self) -> Floats | None:
         """Probabilities, (n, K), the prior in rows without votes.
 
@@ -152,14 +160,25 @@ class StoredAnswer:
             if otherwise is None:
                 return LabelsOnly.of(self, votes)
             posterior = otherwise()
-        answer = Answer(votes, posterior, support=self.support)
+        answer = Answer(
+            votes, posterior, support=self.support, method=self.name("method"), answered_by=self.name("answered_by")
+        )
         answer.__dict__["needs_review"] = self.needs_review  # as it was decided then, and at no cost
         return answer
 
-    @cached_property
+    def name(self, kind: Literal["method", "answered_by"]) -> str:
+        """Return `Answer.method` or `Answer.answered_by`; empty in what an older version wrote."""
+        told: dict[bytes, bytes] = self._schema.metadata or {}
+        return told.get(kind.encode(), b"").decode()
+
+    @property
     def _names(self) -> set[str]:
+        return set(self._schema.names)
+
+    @cached_property
+    def _schema(self) -> pa.Schema:
         with _readable():
-            return set(pyarrow.parquet.read_schema(self.path).names)
+            return pyarrow.parquet.read_schema(self.path)
 
     def _column(self, name: str) -> NDArray[Any]:
         with _readable():
@@ -180,13 +199,15 @@ class LabelsOnly(Answer):
         answer = object.__new__(cls)
         answer.__dict__.update(
             votes=votes,
+            method=stored.name("method"),
+            answered_by=stored.name("answered_by"),
             support=stored.support,
             codes=stored.codes,
             majority=stored.majority,
             confidence=_decimals(stored.confidence),
             entropy=_decimals(stored._column("entropy")),
             needs_review=stored.needs_review,
-            review_score=np.asarray(stored._column("review_score"), np.float64),
+            review_score=stored.review_score,
         )
         return answer
 
@@ -197,6 +218,8 @@ class LabelsOnly(Answer):
             votes=self.votes.select_rows(chosen),
             support=None if self.support is None else self.support[chosen],
             _whole=(self, chosen),
+            method=self.method,
+            answered_by=self.answered_by,
             **{name: getattr(self, name)[chosen] for name in ("codes", "majority", "confidence", "entropy")},
         )
         return part

@@ -20,7 +20,7 @@ class Estimate:
     ----------
     name, title : str
     share, low, high : float, optional
-        With the ends of its 90 % interval; None without a row.
+        With the ends of its 90% interval; None without a row.
     rows : int
         Gold rows that it rests on.
     """
@@ -34,10 +34,10 @@ class Estimate:
 
     @property
     def interval(self) -> str:
-        """The interval in words: "83–94 %"."""
+        """The interval in words: "83–94%"."""
         if self.low is None or self.high is None:
             return "unknown"
-        return f"{percent(self.low, 0)[:-2]}–{percent(self.high, 0)}"
+        return f"{percent(self.low, 0).rstrip(' %')}–{percent(self.high, 0)}"
 
 
 @dataclass(frozen=True)

@@ -189,14 +189,14 @@ def _by_gold(
 
 
 def _by_majority(votes: Votes, rng: np.random.Generator, health: PanelHealth) -> Decision:
-    why = "Answered by the majority vote: with fewer than three learners nobody can tell from the votes who is right."
+    why = "Answered by the majority vote: with fewer than three learners the votes cannot tell who is right."
     return _decision("few", "mv", majority.aggregate(votes, rng), health, why)
 
 
 def _by_rules(votes: Votes, health: PanelHealth) -> Decision:
     why = (
-        "Answered by the model for rules, because most votes come from learners that know one class each: how right "
-        "they are cannot be learned from such votes, so all rules count alike and rare classes weigh more."
+        "Answered by the model for rules, because most votes come from learners that know one class each: such votes "
+        "do not show how accurate they are, so all rules count the same and rare classes weigh more."
     )
     return _decision(
         "rules", "rules", one_class_rules.fuse_rules(votes), health, why, _gold("show which rules are weak")
@@ -206,16 +206,16 @@ def _by_rules(votes: Votes, health: PanelHealth) -> Decision:
 def _between_camps(votes: Votes, rng: np.random.Generator, health: PanelHealth) -> Decision:
     why = (
         f"Answered by the majority vote, because the learners form two camps of {len(health.camps.first)} and "
-        f"{len(health.camps.second)}, each consistent in itself: which is right cannot be seen from the votes."
+        f"{len(health.camps.second)}, each consistent in itself: the votes cannot tell which is right."
     )
     return _decision("camps", "mv", majority.aggregate(votes, rng), health, why, _gold("decide between them"))
 
 
 def _by_groups(votes: Votes, health: PanelHealth, grouping: Grouping) -> Decision:
     groups = f"{len(grouping.groups)} groups" if len(grouping.groups) > 1 else "1 group"
-    model = f"Dawid-Skene with {groups} of learners that err together" if grouping.groups else "Dawid-Skene"
+    model = f"Dawid-Skene with {groups} of learners that make the same mistakes" if grouping.groups else "Dawid-Skene"
     n_eff = health.effective.n_eff
-    to_majority = "" if n_eff is None else f" To a majority vote they are worth about {worth(n_eff)}."
+    to_majority = "" if n_eff is None else f" For a majority vote they are worth about {worth(n_eff)}."
     why = f"Answered by {model}, because {_lower(grouping.reason)}{to_majority}"
     answer = grouped_dawid_skene.answer(votes, grouping)
     return _decision("fit", "gds", answer, health, why, grouping.doubt, grouping=grouping)
@@ -225,7 +225,7 @@ def _by_safe_vote(
     votes: Votes, rng: np.random.Generator, health: PanelHealth, grouping: Grouping, control: Control
 ) -> Decision:
     why = (
-        "Answered by the safe vote (majority vote, Dawid-Skene, one-coin and EBCC vote row by row, and none may "
+        "Answered by the safe vote (majority vote, Dawid-Skene, one-coin and EBCC vote row by row, and none can "
         f"overturn clear majorities alone), because no model could be shown to explain these votes. {grouping.reason}"
     )
     answer = safe_vote.aggregate(votes, rng, control=control)
@@ -238,7 +238,7 @@ def _by_pool(
     votes: Votes, rng: np.random.Generator, health: PanelHealth, grouping: Grouping, control: Control
 ) -> Decision:
     why = (
-        "Answered by the calibrated pool (the mean of the probabilities, each learner's confidence brought to its "
+        "Answered by the calibrated pool (the mean of the probabilities, each learner's confidence adjusted to its "
         f"agreement with the others), because no model could be shown to explain these votes. {grouping.reason}"
     )
     answer = pools.cal_pool(votes, rng, control=control)
@@ -250,11 +250,11 @@ def _unexplained(
     votes: Votes, rng: np.random.Generator, health: PanelHealth, grouping: Grouping, control: Control
 ) -> Decision:
     why = (
-        "Answered by the majority vote, because no model could be shown to explain these votes, nor any method to be "
+        "Answered by the majority vote, because no model could be shown to explain these votes, and no method to be "
         f"better. {grouping.reason}"
     )
     answer = _with_ties_broken(votes, majority.aggregate(votes, rng), rng, control)
-    advice = "Train DEEM beside it to see where it differs; a few known labels would decide."
+    advice = "Train DEEM as well to see where it differs; a few known labels would decide."
     return _decision("dense", "mv", answer, health, why, advice, grouping=grouping)
 
 

@@ -91,7 +91,7 @@ def further(
     if not consider:
         return {}
     if method != AUTO or votes.gold is None:
-        raise InputError("Further methods are considered by auto where there are gold rows: hand some over as gold.")
+        raise InputError("auto considers further methods only where there are gold rows: add some as gold.")
     blind = votes.without_truth().without_gold()
     return {
         registry.entry(name).title: fuse(blind, name, random_state=seed, control=control.part(0.0, 0.5))

@@ -44,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
     made = Parser(
         prog="python -m deem_core",
-        description="Fuse many predictors' labels into one trustworthy label per row, without ground truth.",
+        description="Fuse many predictors' labels into one label per row that you can trust, without ground truth.",
     )
     made.add_argument("--version", action="version", version=f"deem-studio {__version__}")
     commands = made.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)

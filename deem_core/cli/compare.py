@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deem_core.cli.options import add_command, add_reading_options, check_outputs, read_file
+from deem_core.cli.options import add_command, add_reading_options, check_outputs, inputs_of, read_file
 from deem_core.cli.terminal import Bar, table
 from deem_core.comparison.result import FIRST_CLASS, TIES_DRAWN
 from deem_core.errors import InputError
 from deem_core.files.atomic import write_json
 from deem_core.methods.registry import BUDGET
-from deem_core.text import percent, size
+from deem_core.text import interval, percent, size
 
 if TYPE_CHECKING:
     from deem_core.comparison import Comparison, MethodResult
@@ -26,7 +26,7 @@ def add(commands: Any) -> None:
         "compare",
         _compare,
         "Compare all methods on the votes in a file.",
-        "With truth: accuracy, balanced accuracy and macro-F1 with 95 % intervals. Without: who agrees with whom, and "
+        "With truth: accuracy, balanced accuracy and macro-F1 with 95% intervals. Without: which methods agree, and "
         "how many\nrows are disputed. A method that cannot run is listed with its reason.\n\n"
         "examples:\n"
         "  python -m deem_core compare sample_data/experts_wide.csv --methods mv,ds,lsml,deem --seeds 2\n"
@@ -35,7 +35,9 @@ def add(commands: Any) -> None:
     )
     add_reading_options(compare)
     compare.add_argument("--methods", metavar="A,B", default="all", help="methods to compare (default: all)")
-    compare.add_argument("--expert-classes", metavar="X,Y", help="also score these true classes apart from the rest")
+    compare.add_argument(
+        "--expert-classes", metavar="X,Y", help=("also score these true classes separately from the rest")
+    )
     compare.add_argument("--seeds", metavar="N", type=int, default=5, help="runs of each random method (default 5)")
     compare.add_argument(
         "--budget",
@@ -54,7 +56,7 @@ def add(commands: Any) -> None:
 def _compare(options: argparse.Namespace) -> None:
     from deem_core.comparison import compare, entry  # noqa: PLC0415  # only those who compare wait for the imports
 
-    check_outputs([options.json], inputs=[options.file, options.truth_file, options.gold_file])
+    check_outputs([options.json], inputs=inputs_of(options))
     names = _listed(options.methods)
     for name in names if names != ["all"] else []:
         entry(name)  # before the file is read
@@ -109,7 +111,7 @@ def report(found: Comparison) -> Iterable[str]:
     short = [method for method in found.methods if not method.ran or method.cut]
     if short:
         yield ""
-        yield "Not run, or cut short"
+        yield "Not run, or stopped early"
         yield from (f"  {method.name}: {method.note}" for method in short)
     notes: dict[str, list[str]] = {}
     for method in ranked:
@@ -117,7 +119,7 @@ def report(found: Comparison) -> Iterable[str]:
             notes.setdefault(method.note, []).append(method.name)
     if notes:
         yield ""
-        yield "What they say of themselves"
+        yield "Notes of the methods"
         yield from (f"  {', '.join(names)}: {note}" for note, names in notes.items())
     yield ""
     yield conclusion(found)
@@ -125,13 +127,13 @@ def report(found: Comparison) -> Iterable[str]:
 
 def _scores(found: Comparison, ranked: Sequence[MethodResult]) -> tuple[list[str], list[list[str]]]:
     experts = bool(found.expert_classes)
-    header = ["method", "right", "95 % interval", "± seeds", "balanced", "macro-F1"]
+    header = ["method", "right", "95% interval", "± seeds", "balanced", "macro-F1"]
     header += ["experts", "rest"] if experts else []
     rows = []
     for method in ranked:
         low, high = method.intervals["accuracy"]
         spread = f"{100 * method.std['accuracy']:.2f}" if method.std else ""
-        row = [method.name, percent(method.accuracy), f"{100 * low:.1f}–{100 * high:.1f}", spread]
+        row = [method.name, percent(method.accuracy), interval(low, high), spread]
         row += [percent(method.balanced_accuracy), percent(method.macro_f1)]
         row += [percent(method.expert_accuracy), percent(method.rest_accuracy)] if experts else []
         rows.append([*row, *_cost(method), _mark(method)])

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from deem_core.cli.options import add_command, add_reading_options, add_stream_options, check_outputs, read_file
+from deem_core.cli import outcome
+from deem_core.cli.options import (
+    SEED,
+    add_command,
+    add_reading_options,
+    add_stream_options,
+    check_outputs,
+    inputs_of,
+    read_file,
+)
 from deem_core.cli.parts import in_parts
 from deem_core.cli.terminal import shortened, table, two_columns
+from deem_core.diagnostics.checkup import spellings
 from deem_core.diagnostics.panel import true_effective_votes
 from deem_core.diagnostics.rules import RuleTable, find_rules
 from deem_core.files.atomic import write_json
 from deem_core.groups.effective_votes import worth
 from deem_core.groups.panel import PanelHealth, panel_health
-from deem_core.readers import Note, Report
+from deem_core.readers import LabelRow, Note, Report, label_table, write_labels
 from deem_core.readers.notes import peak_bytes
 from deem_core.text import DASH, dimensions, listing, percent, size
 from deem_core.votes import Votes
@@ -35,7 +45,7 @@ def add(commands: Any) -> None:
         "describe",
         _describe,
         "Say what is in a file of votes.",
-        "Prints what was understood, changed and left out, then coverage, ties, the health of the panel (how many\n"
+        "Prints what was read, changed and left out, then coverage, ties, the health of the panel (how many\n"
         "independent votes there are, camps, rules), learners and classes; where learners know one class each, how\n"
         "often these rules fire and contradict each other.\n\n"
         "examples:\n"
@@ -45,21 +55,35 @@ def add(commands: Any) -> None:
     )
     add_reading_options(parser)
     add_stream_options(parser)
+    outcome.add_scorecard(parser, "the answer of auto")
     parser.add_argument("--json", metavar="OUT", help="also write everything as JSON")
+    parser.add_argument(
+        "--labels-out",
+        metavar="OUT",
+        help="write the labels and their names as CSV or JSON, to edit and give to --labels",
+    )
 
 
 def _describe(options: argparse.Namespace) -> None:
-    check_outputs([options.json], inputs=[options.file, options.truth_file, options.gold_file])
+    check_outputs([options.json, options.labels_out, options.scorecard], inputs=inputs_of(options))
     found = in_parts(options)
     if found is None:
         reading = read_file(options)
+        _write_labels(label_table(reading.source, reading.report, reading.votes, reading.labels), options)
         _tell(reading.report, reading.votes, describe(reading.votes), options)
         return
-    how = f"Read in parts; panel and rules are looked at on {found.extract.sample_words}."
+    file = found.file
+    _write_labels(label_table(file.digest, file.report, found.extract.sample, file.labels), options)
+    how = f"Read in parts; panel and rules rest on {found.extract.sample_words}."
     report = replace(
         found.file.report, notes=(*found.file.report.notes, Note("understood", how)), peak_bytes=peak_bytes()
     )
     _tell(report, found.extract.sample, found.extract.facts, options)
+
+
+def _write_labels(rows: Sequence[LabelRow], options: argparse.Namespace) -> None:
+    if options.labels_out:
+        write_labels(rows, options.labels_out)
 
 
 def _tell(report: Report, votes: Votes, facts: Facts, options: argparse.Namespace) -> None:
@@ -79,6 +103,10 @@ def _tell(report: Report, votes: Votes, facts: Facts, options: argparse.Namespac
         write_json(found, options.json)
     for line in _description(report, votes, facts, Panel(health, true_votes, rules), Path(options.file).name):
         print(line)
+    if options.scorecard:
+        from deem_core.auto import fuse_run  # noqa: PLC0415  # only this option asks for an answer
+
+        outcome.write_scorecard(fuse_run(votes, "auto", SEED).answer, options.scorecard)
 
 
 @dataclass(frozen=True)
@@ -92,13 +120,20 @@ class Panel:
 
 def _description(report: Report, votes: Votes, facts: Facts, panel: Panel, name: str) -> Iterable[str]:
     yield f"{name}: {dimensions(report.n_rows, votes.n_learners, votes.n_classes)}, {report.layout} layout"
+    found = spellings(votes)
+    if found is not None:
+        yield f"\n{found.title}"
+        yield f"  · {found.sentence}"
+        yield "  · Merge them: --merge-spellings. Or name the labels yourself: --labels-out, then --labels."
     for kind, title in (
-        ("understood", "Understood"),
+        ("understood", "Read as"),
         ("changed", "Changed"),
         ("left out", "Left out"),
-        ("warning", "Mind"),
+        ("warning", "Warnings"),
     ):
         sentences = report.sentences(kind)  # type: ignore[arg-type]
+        if found is not None:  # said above
+            sentences = [sentence for sentence in sentences if not sentence.startswith(found.title)]
         if sentences:
             yield f"\n{title}"
             yield from (f"  · {sentence}" for sentence in sentences)
@@ -135,7 +170,7 @@ def _facts_lines(report: Report, facts: Facts) -> list[tuple[str, str]]:
         lines.append(("majority vote is right", f"{percent(facts.majority_accuracy)} ({known})"))
         if facts.n_tied:
             first = percent(facts.majority_first_class_accuracy)
-            lines.append(("", f"with ties drawn fairly; {first} with ties given to the first class"))
+            lines.append(("", f"with ties broken at random; {first} with ties given to the first class"))
     return lines
 
 

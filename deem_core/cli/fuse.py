@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from deem_core.answers.alarms import spelling_alarms
 from deem_core.answers.answer import Answer
 from deem_core.answers.export import write_fused
 from deem_core.auto import AUTO, fuse_run
@@ -19,6 +20,7 @@ from deem_core.cli.options import (
     add_stream_options,
     add_training_options,
     check_outputs,
+    inputs_of,
     read_file,
     refuse_settings,
     training_settings,
@@ -43,7 +45,7 @@ def add(commands: Any) -> None:
         "fuse",
         _fuse,
         "Fuse the votes in a file into one label per row.",
-        "Asks the votes who should answer, without any truth, and writes the file again with the fused label, its\n"
+        "Lets the votes choose the method, without any truth, and writes the file again with the fused label, its\n"
         "confidence and more beside it.\n\n"
         "examples:\n"
         "  python -m deem_core fuse sample_data/experts_wide.csv -o fused.csv\n"
@@ -58,7 +60,7 @@ def add(commands: Any) -> None:
         choices=list(METHODS),
         metavar="NAME",
         default=AUTO,
-        help=f"how to fuse (default: {AUTO}, which asks the votes who should answer); one of {', '.join(METHODS)}",
+        help=f"how to fuse (default: {AUTO}, which lets the votes choose the method); one of {', '.join(METHODS)}",
     )
     fuse.add_argument(
         "--consider",
@@ -69,6 +71,7 @@ def add(commands: Any) -> None:
         help="a further method, such as deem, between which auto lets gold rows choose (repeatable)",
     )
     _add_export_options(fuse)
+    outcome.add_scorecard(fuse, "the answer")
     add_training_options(fuse)
     _add_json(fuse)
     train = add_command(
@@ -90,12 +93,12 @@ def add(commands: Any) -> None:
         commands,
         "apply",
         _apply,
-        "Label a file with a model that was trained before.",
+        "Label a file with a trained model.",
         "Learners are matched by name; those that are missing count as not having voted.\n\n"
         "examples:\n"
         "  python -m deem_core apply model.safetensors new.csv -o fused.csv",
     )
-    apply.add_argument("model", metavar="MODEL", help="a file that train has written")
+    apply.add_argument("model", metavar="MODEL", help="a model file written by train")
     add_reading_options(apply)
     add_stream_options(apply)
     apply.add_argument("-o", "--output", metavar="FUSED", required=True, help="CSV, TSV, .csv.gz or Parquet by suffix")
@@ -104,7 +107,7 @@ def add(commands: Any) -> None:
         "--draws",
         metavar="N",
         type=int,
-        help="passes with drawn layer outputs that the answer is the mean of (default: as the model was trained)",
+        help="average the answer over this many passes with sampled layer outputs (default: as the model was trained)",
     )
     apply.add_argument("--json", metavar="OUT", help="also write the result as JSON")
 
@@ -115,14 +118,22 @@ def _add_json(parser: argparse.ArgumentParser) -> None:
 
 def _add_export_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how the fused file is written."""
-    parser.add_argument("--unsafe", action="store_true", help="leave cells that a spreadsheet would run as they are")
+    parser.add_argument(
+        "--unsafe", action="store_true", help=("do not protect cells that a spreadsheet would run as formulas")
+    )
     parser.add_argument(
         "--review-below",
         metavar="X",
         type=_share,
-        help="rows with a confidence below X need review, instead of the tenth that their votes back least",
+        help="rows with a confidence below X need review, instead of the tenth with the least support from votes",
     )
-    parser.add_argument("--blank", action="store_true", help="leave labels below --review-below empty")
+    parser.add_argument(
+        "--review-share",
+        metavar="X",
+        type=_share,
+        help="this share of the rows, those with the least support from votes, needs review (default: 0.1)",
+    )
+    parser.add_argument("--blank", action="store_true", help="leave the label empty in rows chosen by either of these")
 
 
 def _share(text: str) -> float:
@@ -140,7 +151,7 @@ def _share(text: str) -> float:
 
 def _fuse(options: argparse.Namespace) -> None:
     _check_export(options)
-    check_outputs([options.output, options.json], inputs=[options.file, options.truth_file, options.gold_file])
+    check_outputs([options.output, options.json, options.scorecard], inputs=inputs_of(options))
     if parts.fuse(options):
         return
     reading = read_file(options)
@@ -167,7 +178,7 @@ def _fuse(options: argparse.Namespace) -> None:
 
 
 def _train(options: argparse.Namespace) -> None:
-    check_outputs([options.output, options.json], inputs=[options.file, options.truth_file, options.gold_file])
+    check_outputs([options.output, options.json], inputs=inputs_of(options))
     if parts.train(options):
         return
     reading = read_file(options)
@@ -184,15 +195,13 @@ def _train(options: argparse.Namespace) -> None:
 
 def _apply(options: argparse.Namespace) -> None:
     _check_export(options)
-    check_outputs(
-        [options.output, options.json], inputs=[options.model, options.file, options.truth_file, options.gold_file]
-    )
+    check_outputs([options.output, options.json], inputs=[options.model, *inputs_of(options)])
     model = load(options.model)
     if options.draws is not None:
         model.set_draws(options.draws)
     if parts.apply(options, model):
         return
-    reading = read_file(options, [str(label) for label in model.classes_.tolist()])
+    reading = read_file(options, model)
     recoded = model.transform(reading.votes)
     answer, differences = model.fuse(recoded), recoded.sentences()
     _write(reading, answer, options)
@@ -210,16 +219,18 @@ def _fitted(options: argparse.Namespace, votes: Votes) -> Fuser:
 
 
 def _with_note(options: argparse.Namespace, votes: Votes, sentences: Sequence[str]) -> list[str]:
-    """Return what is said, and first of all that probabilities were reduced."""
+    """Return what is said, after what holds for the votes."""
     note = reduction_note(votes, options.method)
-    return [*([note] if note else []), *sentences]
+    return [*(alarm.text for alarm in spelling_alarms(votes)), *([note] if note else []), *sentences]
 
 
 def _check_export(options: argparse.Namespace) -> None:
     """Refuse a fused file that cannot be written, before any work."""
     tables.check_name(options.output)
-    if options.blank and options.review_below is None:
-        raise InputError("--blank leaves doubtful labels empty: say below which confidence with --review-below.")
+    if options.review_below is not None and options.review_share is not None:
+        raise InputError("Choose the rows to review by --review-below or by --review-share, not both.")
+    if options.blank and options.review_below is None and options.review_share is None:
+        raise InputError("--blank leaves doubtful labels empty: say which with --review-below or --review-share.")
 
 
 def _write(reading: Reading, answer: Answer, options: argparse.Namespace) -> None:
@@ -229,5 +240,6 @@ def _write(reading: Reading, answer: Answer, options: argparse.Namespace) -> Non
         options.output,
         spreadsheet_safe=not options.unsafe,
         review_below=options.review_below,
+        review_share=options.review_share,
         blank=options.blank,
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import Field, fields
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from deem_core import readers
 from deem_core.errors import InputError
@@ -14,6 +14,9 @@ from deem_core.files.atomic import check_target
 from deem_core.large.extract import SAMPLE_ROWS
 from deem_core.model.config import AUTO, TrainConfig, flag_of, setting_types
 from deem_core.readers import Reading
+
+if TYPE_CHECKING:  # scikit-learn takes a moment
+    from deem_core.estimators.base import Fuser
 
 SEED = 0
 """The seed where none is given: the same command gives the same labels."""
@@ -42,9 +45,7 @@ def add_command(commands: Any, name: str, run: Callable[..., None], summary: str
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
     """Add the file argument and the options for reading it."""
     parser.add_argument("file", metavar="FILE", help="CSV, TSV, semicolon or pipe file, gzip of these, or Parquet")
-    group = parser.add_argument_group(
-        "reading", "all found from the file unless you say otherwise; see docs/formats.md"
-    )
+    group = parser.add_argument_group("reading", "all detected from the file unless set here; see docs/formats.md")
     group.add_argument(
         "--layout", choices=["auto", "wide", "long", "soft"], default="auto", help="how the file is laid out"
     )
@@ -52,16 +53,14 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
         "--delimiter", choices=["comma", "tab", "semicolon", "pipe"], help="between cells of a text file"
     )
     group.add_argument("--encoding", metavar="NAME", help="of a text file, such as utf-8 or cp1252")
-    group.add_argument("--worker", metavar="COL", help="column of a long file that says who answered")
+    group.add_argument("--worker", metavar="COL", help="column of a long file that names the worker")
     group.add_argument("--label", metavar="COL", help="column of a long file that holds the answer")
     group.add_argument("--id", metavar="COL", help="column that names the rows")
     group.add_argument("--truth", metavar="COL", help="column of true labels; for evaluation only")
     group.add_argument("--truth-file", metavar="FILE", help="second file of task and true label; for evaluation only")
+    group.add_argument("--gold", metavar="COL", help="column of known labels to be used; never detected automatically")
     group.add_argument(
-        "--gold", metavar="COL", help="column of known labels that are to be used; never found by itself"
-    )
-    group.add_argument(
-        "--gold-file", metavar="FILE", help="second file of known labels that are to be used, or a queue of ask"
+        "--gold-file", metavar="FILE", help="second file of known labels to be used, or a queue from ask"
     )
     group.add_argument("--learner", metavar="COL", action="append", help="use just these learners (repeatable)")
     group.add_argument(
@@ -73,14 +72,31 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         help="cell that means 'no vote' (repeatable); replaces the usual ones (NA, ?, -, … and the rule for -1)",
     )
+    group.add_argument(
+        "--merge-spellings",
+        action="store_true",
+        help="take labels that differ only in spelling (spam, Spam, SPAM) as one class",
+    )
+    group.add_argument(
+        "--labels",
+        metavar="FILE",
+        help=(
+            "names of labels: CSV or JSON with the columns label and name, or JSON itself; an empty name means no "
+            "vote, and the order is that of the classes (describe --labels-out writes such a file)"
+        ),
+    )
 
 
-def read_file(options: argparse.Namespace, classes: Sequence[str] = ()) -> Reading:
-    """Read the file named on the command line.
+def read_file(options: argparse.Namespace, model: Fuser | None = None) -> Reading:
+    """Read the file named on the command line, perhaps for a model."""
+    return readers.read(options.file, **reading_options(options), **known_terms(model))
 
-    ``classes`` are those of a model it is read for.
-    """
-    return readers.read(options.file, classes=classes, **reading_options(options))
+
+def known_terms(model: Fuser | None) -> dict[str, Any]:
+    """Return the reading options that follow from a fitted model."""
+    if model is None:
+        return {}
+    return {"classes": [str(label) for label in model.classes_.tolist()], "known_learners": list(model.learners_)}
 
 
 def reading_options(options: argparse.Namespace) -> dict[str, Any]:
@@ -99,7 +115,14 @@ def reading_options(options: argparse.Namespace) -> dict[str, Any]:
         "encoding": options.encoding,
         "gold": options.gold,
         "gold_file": options.gold_file,
+        "merge_spellings": options.merge_spellings,
+        "labels": None if options.labels is None else readers.read_labels(options.labels),
     }
+
+
+def inputs_of(options: argparse.Namespace) -> list[str | None]:
+    """Return the files that the options for reading name."""
+    return [options.file, options.truth_file, options.gold_file, options.labels]
 
 
 def add_stream_options(parser: argparse.ArgumentParser) -> None:
@@ -117,7 +140,7 @@ def add_stream_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=int,
         default=SAMPLE_ROWS,
-        help=f"rows to learn from if the file is read in parts, evenly drawn (default: {SAMPLE_ROWS:,})",
+        help=f"rows to learn from if the file is read in parts, evenly spread (default: {SAMPLE_ROWS:,})",
     )
 
 
@@ -155,7 +178,7 @@ def add_training_options(parser: argparse.ArgumentParser, without: Collection[st
     argument group
         For further options.
     """
-    group = parser.add_argument_group("training", "all from the data unless you say otherwise; see docs/method.md")
+    group = parser.add_argument_group("training", "all set from the data unless given; see docs/method.md")
     for item in fields(TrainConfig):
         if item.name not in without:
             group.add_argument(flag_of(item.name), dest=item.name, default=None, help=_help(item), **_kind(item))

@@ -16,7 +16,7 @@ from deem_core.estimators.summary import TrainingSummary
 from deem_core.files.atomic import write_json
 from deem_core.files.plain import to_plain
 from deem_core.methods import dawid_skene, pools
-from deem_core.text import count, dimensions, percent
+from deem_core.text import count, dimensions, interval, percent
 from deem_core.typing import Codes
 from deem_core.votes import Votes
 from deem_core.votes.describe import accuracy
@@ -47,7 +47,7 @@ def story(summary: TrainingSummary) -> list[str]:
 
 def _draws(values: dict[str, Any]) -> str:
     draws = values.get("draws")
-    return f" Labels by the mean of {count(draws, 'pass', 'passes')} with drawn layers." if draws else ""
+    return f" Labels are the mean of {count(draws, 'pass', 'passes')} with sampled layers." if draws else ""
 
 
 def result_of(summary: TrainingSummary) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def tell(
     for sentence in sentences:
         print(sentence)
     for alarm in answer.alarms:
-        if alarm.sentence not in sentences:
+        if alarm.sentence not in sentences and alarm.text not in sentences:
             print(f"Alarm. {alarm.title}: {alarm.text}")
     beside, labelled = _beside(answer), ~answer.silent
     content = {
@@ -108,19 +108,43 @@ def tell(
     evaluation = evaluate(answer, beside["dawid skene"])
     if evaluation is None:
         agreements = ", ".join(f"{name} {percent(share)}" for name, share in content["agreement"].items())
-        print(f"The same label as: {agreements}. Without truth nobody can say who is right.")
+        print(f"The same label as: {agreements}. Without truth there is no telling which is right.")
     else:
         content |= _scores(votes, beside, evaluation)
         print(_evaluation_line(options.method, content, beside, evaluation, tied=bool(votes.majority_vote.n_tied)))
     if options.json:
         write_json(content, options.json)
-    below = getattr(options, "review_below", None)  # train writes no fused file
-    changed, review = counts or (answer.summary().changed, int(answer.review_rows(below).sum()))
+    if getattr(options, "scorecard", None):
+        write_scorecard(answer, options.scorecard)
+    below, share = (getattr(options, name, None) for name in ("review_below", "review_share"))  # not of train
+    reviewed = answer if share is None else answer.reviewing(share)
+    changed, review = counts or (answer.summary().changed, int(reviewed.review_rows(below).sum()))
     print(
         f"{count(changed, 'label')} {'differs' if changed == 1 else 'differ'} from the majority vote; "
-        f"{count(review, 'row')} {'is' if review == 1 else 'are'} worth a look. "
-        f"Written: {options.output}"
+        f"{count(review, 'row')} {'needs' if review == 1 else 'need'} review. Written: {options.output}"
     )
+
+
+def add_scorecard(parser: argparse.ArgumentParser, answer: str) -> None:
+    """Add the option that writes the scorecard of the learners."""
+    parser.add_argument(
+        "--scorecard",
+        metavar="CSV",
+        help=f"also write a row per learner, as {answer} sees it: votes, accuracy with interval, agreement, flags",
+    )
+
+
+def write_scorecard(answer: Answer, path: str) -> None:
+    """Write the scorecard of the learners as CSV, and say so."""
+    import pyarrow as pa  # noqa: PLC0415  # with what follows, a moment that only this option needs
+
+    from deem_core.answers.export import write  # noqa: PLC0415
+    from deem_core.diagnostics import scorecard  # noqa: PLC0415
+
+    card = scorecard(answer)
+    write(pa.Table.from_pandas(card.to_frame(), preserve_index=False), path)
+    flagged = len({flag.learner for flag in card.flags})
+    print(f"Scorecard of {count(len(card.learners), 'learner')}, {flagged:,} of them flagged: {path}")
 
 
 def _scores(votes: Votes, beside: dict[str, Codes], evaluation: Evaluation) -> dict[str, Any]:
@@ -145,8 +169,8 @@ def _evaluation_line(
     """
     intervals = {score.name: score.accuracy_interval for score in evaluation.methods}
 
-    def share(rate: float, interval: tuple[float, float] | None) -> str:
-        between = "" if interval is None else f" ({100 * interval[0]:.1f} to {100 * interval[1]:.1f})"
+    def share(rate: float, ends: tuple[float, float] | None) -> str:
+        between = "" if ends is None else f" ({interval(*ends)})"
         return f"{percent(rate)}{between}"
 
     shown = {name: name for name in beside} | ({MAJORITY: f"{MAJORITY} (ties drawn)"} if tied else {})
@@ -155,7 +179,7 @@ def _evaluation_line(
         for name, key in ((name, name.replace(" ", "_")) for name in beside)
     )
     own = share(evaluation.accuracy, intervals["fused"])
-    return f"Right, with 95 % intervals: {method} {own}, {others}. Evaluation only, never used in training."
+    return f"Right, with 95% intervals: {method} {own}, {others}. Evaluation only, never used in training."
 
 
 def _beside(answer: Answer) -> dict[str, Codes]:

@@ -6,20 +6,20 @@ import argparse
 import hashlib
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deem_core import __version__
 from deem_core.answers.alarms import silence
 from deem_core.cli import outcome
-from deem_core.cli.options import reading_options, refuse_settings, training_settings
+from deem_core.cli.options import known_terms, reading_options, refuse_settings, training_settings
 from deem_core.cli.terminal import Bar
 from deem_core.control import Control
 from deem_core.errors import InputError
 from deem_core.files.plain import to_plain
 from deem_core.large import Extract, Labelling, Parts, Totals, fuse_extract, make_extract, needs_parts, write_in_parts
-from deem_core.large.labelling import apply_extract, differences, train_extract
+from deem_core.large.labelling import Review, apply_extract, differences, train_extract
 from deem_core.large.parts import folder_of
 from deem_core.methods.registry import TRAINED
 from deem_core.readers.large import LargeFile, WholeOnlyError, open_large
@@ -38,7 +38,7 @@ class Found:
     extract: Extract
 
 
-def in_parts(options: argparse.Namespace, classes: Sequence[str] = ()) -> Found | None:
+def in_parts(options: argparse.Namespace, model: Fuser | None = None) -> Found | None:
     """Return the file to be read in parts.
 
     None if it is to be read whole.
@@ -49,7 +49,7 @@ def in_parts(options: argparse.Namespace, classes: Sequence[str] = ()) -> Found 
         raise InputError(f"--sample is {options.sample}; it must be at least 1.")
     try:
         with Bar() as bar:
-            large = open_large(options.file, classes=classes, control=bar, **reading_options(options))
+            large = open_large(options.file, control=bar, **reading_options(options), **known_terms(model))
             return Found(large, make_extract(large, options.sample, control=bar))
     except WholeOnlyError as error:
         if options.stream:
@@ -131,7 +131,7 @@ def apply(options: argparse.Namespace, model: Fuser) -> bool:
         return False
     digest = hashlib.sha256(Path(options.model).read_bytes()).hexdigest()
     parts = Parts(options.output, _command(options, model=digest, draws=options.draws))
-    found = in_parts(options, [str(label) for label in model.classes_.tolist()])
+    found = in_parts(options, model)
     if found is None:
         return False
     with Bar() as bar:
@@ -145,6 +145,8 @@ def apply(options: argparse.Namespace, model: Fuser) -> bool:
 
 
 def _write(found: Found, made: Labelling, parts: Parts, options: argparse.Namespace, control: Control) -> Totals:
+    if options.review_share is not None:
+        made = replace(made, review=Review.of(found.extract, made.sample, options.review_share))
     return write_in_parts(
         found.file,
         made,
@@ -206,7 +208,7 @@ def _command(options: argparse.Namespace, **own: Any) -> dict[str, Any]:
     content = {
         "file": [str(path.resolve()), status.st_size, status.st_mtime_ns],
         "reading": {**reading, "missing": options.missing},
-        "export": [options.unsafe, options.review_below, options.blank],
+        "export": [options.unsafe, options.review_below, options.review_share, options.blank],
         "sample": options.sample,
         "version": __version__,
         **own,

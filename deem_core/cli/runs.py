@@ -1,4 +1,4 @@
-"""runs: list, show, cancel, resume and delete the runs of the workspace."""
+"""runs: list, show, name, cancel, resume and delete the runs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+from deem_core.cli import annotate
 from deem_core.cli.options import add_command, check_outputs
 from deem_core.cli.terminal import on_one_line, table, two_columns
 from deem_core.errors import InputError
@@ -18,7 +19,7 @@ from deem_core.files.atomic import write_json
 from deem_core.runs import FusionSummary, Removal, Run, Workspace
 from deem_core.text import age, clip, count, moment, percent, size
 
-ACTIONS = ("list", "show", "cancel", "resume", "delete", "prune")
+ACTIONS = ("list", "show", *annotate.ACTIONS, "cancel", "resume", "delete", "prune")
 
 _SHORT = 12  # digits of an id that tell runs apart on a screen
 _LINES_SHOWN = 5
@@ -31,21 +32,25 @@ def add(commands: Any) -> None:
         commands,
         "runs",
         _runs,
-        "List the runs of the workspace; show, cancel, resume or delete them.",
+        "List the runs of the workspace; show, name, cancel, resume or delete them.",
         "The workspace is the folder $DEEM_HOME, else the one for your data.\n\n"
         "  list     all runs, newest first\n"
-        "  show     what a run was asked, where it stands, what it said and found\n"
-        "  cancel   stop a run within two seconds; what it had reached is kept\n"
-        "  resume   take up a cancelled or failed run from its last checkpoint\n"
+        "  show     the settings, state, messages and results of a run\n"
+        f"{annotate.HELP}"
+        "  cancel   stop a run within two seconds; its progress is saved\n"
+        "  resume   continue a cancelled or failed run from its last checkpoint\n"
         "  delete   delete runs that have ended\n"
         "  prune    delete old runs; says which, and asks\n\n"
         "examples:\n"
         "  python -m deem_core runs\n"
         "  python -m deem_core runs show 0123456789ab\n"
+        "  python -m deem_core runs name 0123456789ab Without the copies\n"
         "  python -m deem_core runs prune --older-than 30d --keep-last 50 --dry-run",
     )
     runs.add_argument("action", metavar="ACTION", nargs="?", choices=ACTIONS, default="list", help="one of the above")
-    runs.add_argument("ids", metavar="RUN", nargs="*", help="id of a run, or the first four digits of it or more")
+    runs.add_argument(
+        "ids", metavar="RUN", nargs="*", help="id of a run, or its first four digits or more; then a name, tags or note"
+    )
     runs.add_argument("--older-than", metavar="AGE", type=_age, help="prune: runs older than 30d, 12h or 2w, say")
     runs.add_argument("--keep-last", metavar="N", type=int, help="prune: always keep the last N runs")
     runs.add_argument("--dry-run", action="store_true", help="delete and prune: only say what would be removed")
@@ -60,6 +65,9 @@ def _runs(options: argparse.Namespace) -> None:
     if options.action not in ("list", "prune") and not options.ids:
         raise InputError(f"Say which run to {options.action}; python -m deem_core runs lists them.")
     workspace = Workspace()
+    if options.action in annotate.ACTIONS:
+        annotate.annotate(workspace, options.action, find_run(workspace, options.ids[0]), options.ids[1:])
+        return
     chosen = [find_run(workspace, text) for text in options.ids]
     {
         "list": _list,
@@ -76,8 +84,8 @@ def _list(workspace: Workspace, _: Sequence[Run], options: argparse.Namespace) -
     if not runs:
         print(f"No runs yet in {workspace.root}.")
     else:
-        header = ["run", "kind", "state", "done", "age", "file", "title"]
-        rows = [[run.id[:_SHORT], run.kind, *_standing(run), _file(run), run.title] for run in runs]
+        header = ["run", "kind", "state", "done", "age", "file", "name"]
+        rows = [[run.id[:_SHORT], run.kind, *_standing(run), _file(run), _name(run)] for run in runs]
         print(*table(header, rows, len(rows)), sep="\n")
     if options.json:
         write_json([_facts(run) for run in runs], options.json)
@@ -97,6 +105,7 @@ def _show_one(run: Run) -> None:
         ("run", run.id),
         ("kind", run.kind),
         ("title", run.title or "–"),
+        ("annotations", annotate.said(run)),
         ("file", _file(run)),
         ("config", json.dumps(run.config, ensure_ascii=False)),
         ("seed", str(run.spec.get("seed"))),
@@ -145,7 +154,7 @@ def _resume(workspace: Workspace, chosen: Sequence[Run], _: argparse.Namespace) 
 def _delete(workspace: Workspace, chosen: Sequence[Run], options: argparse.Namespace) -> None:
     for run in chosen:
         if run.is_active():
-            raise InputError(f"Run {run.id[:_SHORT]} is still going on; cancel it before you delete it.")
+            raise InputError(f"Run {run.id[:_SHORT]} is still running; cancel it before you delete it.")
     _remove(workspace, list({run.id: run for run in chosen}.values()), options)
 
 
@@ -172,7 +181,7 @@ def _remove(workspace: Workspace, runs: Sequence[Run], options: argparse.Namespa
 
 def _agreed(removal: Removal) -> bool:
     if not sys.stdin.isatty():
-        raise InputError(f"Nobody is here to confirm the deletion of {len(removal.what)} things; say --yes.")
+        raise InputError(f"There is no terminal to confirm the deletion of {len(removal.what)} things; say --yes.")
     try:
         return input("Delete? [y/N] ").strip().casefold() in ("y", "yes")
     except EOFError:
@@ -198,7 +207,20 @@ def find_run(workspace: Workspace, text: str) -> Run:
 
 
 def _facts(run: Run) -> dict[str, Any]:
-    return {"id": run.id, "path": str(run.path), "spec": run.spec, "state": run.state().to_dict()}
+    return {
+        "id": run.id,
+        "path": str(run.path),
+        "spec": run.spec,
+        "state": run.state().to_dict(),
+        "annotations": run.annotations().to_dict(),
+    }
+
+
+def _name(run: Run) -> str:
+    """Return a run's name with its tags, and whether it is pinned."""
+    known = run.annotations()
+    tags = f" [{', '.join(known.tags)}]" if known.tags else ""
+    return f"{run.name()}{tags}{' (baseline)' if known.pinned else ''}"
 
 
 def _standing(run: Run) -> list[str]:

@@ -24,7 +24,7 @@ def add(commands: Any) -> None:
         "ensembles:\n"
         "  condind   conditionally independent learners: a few good ones among guessers\n"
         "  tree      learners that depend on each other through hidden parents\n"
-        "  ampdata   one expert on two classes that nobody else knows\n"
+        "  ampdata   one expert on two classes that no other learner knows\n"
         "  copies    three families of five near-copies (like the paper's MnistE)\n"
         "  experts   copies, with one expert on the classes 4 and 7 in each family\n"
         "  crowd     many workers of varying skill, few answers per task\n"

@@ -17,6 +17,7 @@ from deem_core.cli.options import (
     add_reading_options,
     add_training_options,
     check_outputs,
+    inputs_of,
     read_file,
     training_settings,
 )
@@ -44,7 +45,7 @@ def add(commands: Any) -> None:
         commands,
         "sweep",
         _sweep,
-        "Find the learning rate that training can bear.",
+        "Find a learning rate that is safe for training.",
         "Trains at several learning rates from the same start, looks at the energy curves as the paper advises, and\n"
         "says which rate to take and why. With --layers it compares depths at one rate instead.\n\n"
         "examples:\n"
@@ -65,7 +66,7 @@ def _sweep(options: argparse.Namespace) -> None:
     rates, layers = _numbers(options.rates, "--rates"), _numbers(options.layers, "--layers", whole=True)
     if options.csv:
         tables.check_name(options.csv)
-    check_outputs([options.json, options.csv], inputs=[options.file, options.truth_file, options.gold_file])
+    check_outputs([options.json, options.csv], inputs=inputs_of(options))
     votes = read_file(options).votes
     from deem_core.training.sweep import Sweeper  # noqa: PLC0415  # see TYPE_CHECKING above
 
@@ -96,7 +97,7 @@ def _run(sweeper: Sweeper, bar: Bar) -> Sweep:
         for _ in sweeper:
             pass
     except KeyboardInterrupt:
-        print("\nStopped; this is what is known so far.", file=sys.stderr)
+        print("\nStopped; results so far:", file=sys.stderr)
     return sweeper.result()
 
 
@@ -130,7 +131,7 @@ def _told(name: str, votes: Votes, result: Sweep) -> Iterable[str]:
         yield f"{chosen.kind[:1].upper()}{chosen.kind[1:]}: {what}. {chosen.why}"
     if chosen.to_try:
         yield chosen.to_try
-    unfinished = "" if result.complete else " It was stopped before its end."
+    unfinished = "" if result.complete else " It was stopped early."
     yield (
         f"{result.updates[-1]:,} updates each, measured {len(result.updates)} times on {result.rows_measured:,} of "
         f"{result.rows:,} rows; trained {result.how} in {result.seconds:.1f} s.{unfinished}"

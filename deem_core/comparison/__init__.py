@@ -3,6 +3,7 @@
 `registry` lists the methods, `run` compares them, `result` is what comes out, `verdict` puts it into a sentence.
 """
 
+from deem_core.comparison.cost import expected_comparison, expected_run, expected_time
 from deem_core.comparison.evaluation import Evaluation, MethodScore, evaluate
 from deem_core.comparison.result import FIRST_CLASS, TIES_DRAWN, Comparison, Difference, MethodResult
 from deem_core.comparison.run import MethodProgress, compare
@@ -29,6 +30,9 @@ __all__ = [
     "conclusion",
     "entry",
     "evaluate",
+    "expected_comparison",
+    "expected_run",
+    "expected_time",
     "quick",
     "reduction_note",
 ]

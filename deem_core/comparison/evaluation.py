@@ -13,8 +13,9 @@ import numpy as np
 from deem_core.answers.answer import Answer
 from deem_core.files.plain import from_plain, to_plain
 from deem_core.methods import dawid_skene
+from deem_core.text import count, interval, percent, points
 from deem_core.typing import Codes
-from deem_core.votes import NO_VOTE
+from deem_core.votes import NO_VOTE, intervals
 from deem_core.votes.describe import accuracy, majority_accuracy
 from deem_core.votes.statistics import FairVote, paired_difference, scores
 
@@ -24,7 +25,7 @@ TITLES = {"fused": "Fused labels", "dawid_skene": "Dawid-Skene", "majority_vote"
 
 @dataclass(frozen=True)
 class MethodScore:
-    """How right one method is, with 95 % bootstrap intervals over rows."""
+    """How right one method is, with 95% intervals over rows."""
 
     name: str
     title: str
@@ -47,10 +48,12 @@ class Evaluation:
     methods : tuple of MethodScore
         In the order of `TITLES`.
     gains : dict of str to (float, float, float)
-        Accuracy of the labels minus that of another method, with the ends of its 95 % interval. Against the majority
+        Accuracy of the labels minus that of another method, with the ends of its 95% interval. Against the majority
         vote a tied row counts by the share of its draw.
     majority_vote_first_class_accuracy : float, optional
         The majority vote with ties given to the first class; None where an older version did not tell.
+    alike : tuple of str
+        Those of the other methods that give every row the same label.
     """
 
     accuracy: float
@@ -60,6 +63,7 @@ class Evaluation:
     methods: tuple[MethodScore, ...]
     gains: dict[str, tuple[float, float, float]]
     majority_vote_first_class_accuracy: float | None = None
+    alike: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -75,24 +79,41 @@ class Evaluation:
         return evaluation
 
     def sentence(self) -> str:
-        """Say what the labels are worth against the majority vote and Dawid-Skene."""
+        """Say what the labels are worth against the majority vote and Dawid-Skene.
+
+        A gain or loss is one whose interval leaves out 0. An interval around 0 that is wider than
+        `intervals.TELLING` to either side says that there are too few rows to tell.
+        """
+        known = f"on the {count(self.rows, 'row')} with known truth"
+        if "majority_vote" in self.alike:  # then there is nothing to win or lose
+            own = next(method for method in self.methods if method.name == "fused")
+            ends = interval(*own.accuracy_interval)
+            return f"Right {known}: {percent(self.accuracy)} (95% interval {ends}). {self._dawid_skene()}"
         gain, low, high = self.gains["majority_vote"]
-        known = f"on the {self.rows:,} rows with known truth"
-        interval = f"{100 * gain:+.1f} points, 95 % interval {100 * low:+.1f} to {100 * high:+.1f}"
+        told = points(gain, low, high)
         if low > 0:
-            worth = f"That is a gain {known}: {interval}."
+            worth = f"That is a gain {known}: {told}."
         elif high < 0:
-            worth = f"That is a loss {known}: {interval}. Here the majority vote is the better answer."
+            worth = f"That is a loss {known}: {told}. Here the majority vote is the better answer."
+        elif intervals.tells_alike(low, high):
+            worth = f"That is no clear gain {known}: {told}."
         else:
-            worth = f"That brings no clear gain {known}: {interval}."
-        beside, below, above = self.gains["dawid_skene"]
-        if below > 0:
-            rival = "Dawid-Skene is beaten as well."
-        elif above < 0:
-            rival = f"Dawid-Skene is better here, by {-100 * beside:.1f} points."
-        else:
-            rival = "Dawid-Skene does as well."
-        return f"{worth} {rival}"
+            few = "1 row with known truth is" if self.rows == 1 else f"{self.rows:,} rows with known truth are"
+            worth = f"{few} too few to tell whether that is a gain: {told}."
+        return f"{worth} {self._dawid_skene()}"
+
+    def _dawid_skene(self) -> str:
+        """Say how Dawid-Skene does beside the labels."""
+        gain, low, high = self.gains["dawid_skene"]
+        if "dawid_skene" in self.alike:
+            return "Dawid-Skene gives the same labels."
+        if low > 0:
+            return f"Dawid-Skene is worse, by {100 * gain:.1f} points."
+        if high < 0:
+            return f"Dawid-Skene is better here, by {-100 * gain:.1f} points."
+        if intervals.tells_alike(low, high):
+            return "Dawid-Skene is on a par."
+        return f"Dawid-Skene: {percent(self.dawid_skene_accuracy)}, too close to tell apart."
 
 
 def evaluate(answer: Answer, dawid_skene_codes: Codes | None = None) -> Evaluation | None:
@@ -131,7 +152,7 @@ def evaluate(answer: Answer, dawid_skene_codes: Codes | None = None) -> Evaluati
             )
         )
     gains = {
-        name: paired_difference(labels["fused"], codes, votes.truth, rng)
+        name: paired_difference(labels["fused"], codes, votes.truth)
         for name, codes in labels.items()
         if name != "fused"
     }
@@ -143,4 +164,9 @@ def evaluate(answer: Answer, dawid_skene_codes: Codes | None = None) -> Evaluati
         methods=tuple(methods),
         gains=gains,
         majority_vote_first_class_accuracy=accuracy(votes.majority_vote.codes, votes.truth),
+        alike=tuple(
+            name
+            for name, codes in (("dawid_skene", dawid_skene_codes), ("majority_vote", answer.majority))
+            if np.array_equal(codes, answer.codes)
+        ),
     )

@@ -19,7 +19,7 @@ TIES_DRAWN, FIRST_CLASS = "ties drawn", "ties to the first class"
 
 @dataclass(frozen=True)
 class Difference:
-    """Difference of two accuracies on the same rows, with its 95 % interval."""
+    """Difference of two accuracies on the same rows, with its 95% interval."""
 
     difference: float
     low: float
@@ -53,7 +53,7 @@ class MethodResult:
     first_class_accuracy : float, optional
         Of the majority vote alone: accuracy with ties given to the first class, as in its labels.
     intervals : dict
-        Metric → [low, high], 95 % bootstrap interval over rows.
+        Metric → [low, high], 95% interval over rows.
     std : dict
         Metric → standard deviation over the seeds; empty for a single run.
     expert_accuracy, rest_accuracy : float, optional

@@ -15,11 +15,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deem_core.answers.alarms import file_alarms, file_health, label_alarms
+from deem_core.comparison.cost import Size, expected_seconds
 from deem_core.comparison.dependence import measure
 from deem_core.comparison.gauge import Gauge
 from deem_core.comparison.result import Comparison, MethodResult
 from deem_core.comparison.scoring import evaluate, summarise
-from deem_core.control import Control, Stopped, StopWhen
+from deem_core.control import Control, ProgressRecord, Stopped, StopWhen
 from deem_core.errors import DeemError, InputError
 from deem_core.files.plain import to_plain
 from deem_core.groups.panel import PanelHealth
@@ -46,6 +47,8 @@ class MethodProgress:
         Its place among all methods, from 0.
     seed, seeds : int
         Runs of it that are done, and runs planned.
+    low, width : float
+        Share of the whole before it, and its own, by expected times.
     result : MethodResult, optional
         Once the method is done; scores come at the end of the comparison, after all labels exist.
     """
@@ -59,11 +62,13 @@ class MethodProgress:
     seed: int
     seeds: int
     result: MethodResult | None = None
+    low: float = 0.0
+    width: float = 1.0
 
     @property
     def share(self) -> float:
-        """How much of the whole is done, by methods and seeds."""
-        return (self.at + (1.0 if self.result else self.seed / max(self.seeds, 1))) / self.total
+        """How much of the whole is done, by expected times and seeds."""
+        return self.low + self.width * (1.0 if self.result else self.seed / max(self.seeds, 1))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, with the share."""
@@ -142,11 +147,14 @@ def compare(
     health = file_health(bare)
     results: list[MethodResult] = []
     labels: dict[str, Codes] = {}
+    times = [expected_seconds(item.name, Size.of(bare), seeds=seeds, budget=budget) for item in chosen]
+    begins = np.cumsum([0.0, *times]) / sum(times)
     for at, item in enumerate(chosen):
         runner = _Runner(
             item,
             at=at,
             total=len(chosen),
+            span=(float(begins[at]), float(begins[at + 1] - begins[at])),
             seeds=seeds if item.stochastic else 1,
             budget=budget,
             device=device,
@@ -176,6 +184,7 @@ class _Runner:
         *,
         at: int,
         total: int,
+        span: tuple[float, float],
         seeds: int,
         budget: float | None,
         device: str,
@@ -186,6 +195,7 @@ class _Runner:
         self.health = health
         self.where = {"device": device} if item.on_gpu else {}
         self.item, self.at, self.total, self.seeds = item, at, total, seeds
+        self.low, self.width = span
         self.budget, self.watch, self.control = np.inf if budget is None else budget, watch, control
 
     def run(self, votes: Votes, random_state: int) -> tuple[MethodResult, list[Aggregate]]:
@@ -201,7 +211,7 @@ class _Runner:
             if gauges and self._spent() + max(gauge.seconds for gauge in gauges) > self.budget:
                 break
             self._tell(len(answers))
-            answer, gauge, trouble = self._once(votes, np.random.default_rng(sequence), first=not answers)
+            answer, gauge, trouble = self._once(votes, np.random.default_rng(sequence), len(answers))
             if answer is None or (answers and answer.cut):  # a run cut short is kept only if there is no other
                 break
             answers.append(answer)
@@ -214,14 +224,17 @@ class _Runner:
         self._tell(len(answers), result)
         return result, answers
 
-    def _once(self, votes: Votes, rng: np.random.Generator, *, first: bool) -> tuple[Aggregate | None, Gauge, str]:
-        """Run once; return what it made, or why it could not."""
+    def _once(self, votes: Votes, rng: np.random.Generator, done: int) -> tuple[Aggregate | None, Gauge, str]:
+        """Run once after ``done`` runs; return the answer or the trouble."""
         gauge = Gauge()
-        limited = not (first and self.item.whole)
+        limited = not (done == 0 and self.item.whole)
+        each = self.width / max(self.seeds, 1)
+        low = self.low + done * each
+        part = self.control.part(low, low + each, f"Running {self.item.title}")
         try:
             method = self.item.load()  # imports take time of their own
             with gauge:
-                return method(votes, rng, control=StopWhen(lambda: self._over(limited)), **self.where), gauge, ""
+                return method(votes, rng, control=_Limited(part, lambda: self._over(limited)), **self.where), gauge, ""
         except Stopped as error:
             self.control.check()
             return None, gauge, f"Not finished within {self.budget:g} s. {error}"
@@ -244,7 +257,13 @@ class _Runner:
         return self.control.stopped() or (limited and self._spent() > self.budget)
 
     def _tell(self, done: int, result: MethodResult | None = None) -> None:
-        progress = MethodProgress(self.item.name, self.item.title, self.at, self.total, done, self.seeds, result=result)
+        item = self.item
+        progress = MethodProgress(
+            *(item.name, item.title, self.at, self.total, done, self.seeds),
+            result=result,
+            low=self.low,
+            width=self.width,
+        )
         if self.watch is not None:
             self.watch(progress)
         self.control.tell(f"Running {progress.title}", progress.share, progress)
@@ -271,6 +290,18 @@ class _Runner:
             cut=first.cut or len(answers) < self.seeds,
             note=" ".join(notes),
         )
+
+
+class _Limited(StopWhen):
+    """Control of one run of a method; its records are its own."""
+
+    def __init__(self, part: Control, stop: Callable[[], bool]) -> None:
+        super().__init__(stop)
+        self.part_of_all = part
+
+    def tell(self, step: str, share: float, record: ProgressRecord | None = None) -> None:
+        """Tell how far the run is."""
+        self.part_of_all.tell(step, share)
 
 
 def _chosen(methods: str | Sequence[str]) -> list[registry.Entry]:

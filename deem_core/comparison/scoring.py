@@ -124,7 +124,7 @@ def _scored(
                 recalls=[_number(recall) for recall in scores.recalls.tolist()],
                 first_class_accuracy=accuracy(votes.majority_vote.codes, truth) if result.name == MAJORITY else None,
                 versus={
-                    name: Difference(*statistics.paired_difference(runs, others, truth, rng))
+                    name: Difference(*statistics.paired_difference(runs, others, truth))
                     for name, others in references.items()
                     if name != result.name
                 },

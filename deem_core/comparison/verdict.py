@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from deem_core.comparison.result import Comparison, Dependence, Difference, MethodResult
 from deem_core.methods.registry import SUBJECTS
-from deem_core.text import count, percent
+from deem_core.text import count, percent, points
+from deem_core.votes import intervals
 
 REFERENCE = "mv"
-
-SAME = 0.02
-"""Two methods are called equally good if the interval of their difference in accuracy stays within this of 0."""
 
 APART = 0.05
 """Correlation of errors up to which learners are said to err nearly independently.
@@ -31,10 +29,10 @@ ALIKE = 0.05
 def conclusion(comparison: Comparison) -> str:
     """Return in plain sentences whether the fused labels are worth it here.
 
-    They are those of `Comparison.subject`. Better and worse mean that the 95 % interval of the
-    paired difference in accuracy leaves out 0. Just as good means that it is near 0 (`SAME`); an interval that is
-    wider than that tells only that there are too few true labels. What is said of dependence follows from
-    `Comparison.dependence`.
+    They are those of `Comparison.subject`. Better and worse mean that the 95% interval of the
+    paired difference in accuracy leaves out 0. Just as good means that it is near 0 (`intervals.TELLING`); an
+    interval that is wider than that tells only that there are too few true labels. What is said of dependence follows
+    from `Comparison.dependence`.
     """
     subject = comparison.subject
     if not comparison.n_truth:
@@ -53,13 +51,17 @@ def _held_against_majority(comparison: Comparison, subject: MethodResult) -> str
         return f"{words} {errors_in_words(comparison)}{rival}"
     if _same_labels(comparison, subject) == 1:
         return f"{name} gives the labels of the majority vote here: {percent(subject.accuracy)} right.{rival}"
-    if max(abs(gain.low), abs(gain.high)) > SAME:
-        rows = "1 row" if comparison.n_truth == 1 else f"{comparison.n_truth:,} rows"
-        words = f"True labels of {rows} cannot tell {name} from majority vote here: {figures} right, {_points(gain)}."
-        return f"{words}{rival}" if rival else f"{words} More true labels would; until then the simpler rule will do."
+    if not intervals.tells_alike(gain.low, gain.high):
+        rows = (
+            "1 row with known truth is"
+            if comparison.n_truth == 1
+            else f"{comparison.n_truth:,} rows with known truth are"
+        )
+        words = f"{rows} too few to tell {name} from majority vote: {figures} right, {_points(gain)}."
+        return f"{words}{rival}" if rival else f"{words} More true labels would; until then the simpler rule is enough."
     figures = f"{percent(_majority(subject))} right against {percent(subject.accuracy)}"
     words = f"Majority vote is just as good as {name} here: {figures}, {_points(gain)}."
-    return f"{words}{rival}" if rival else f"{words} The simpler rule will do."
+    return f"{words}{rival}" if rival else f"{words} The simpler rule is enough."
 
 
 # ---------------------------------------------------------------------- dependence
@@ -71,23 +73,23 @@ def errors_in_words(comparison: Comparison) -> str:
     For where a model loses. Evaluation only: it rests on the true labels.
     """
     found = comparison.dependence
-    advice = "Use the majority vote, or look at the learning rate, near-copies and restarts."
+    advice = "Use the majority vote, or check the learning rate, near-copies and restarts."
     if found is None or found.error_correlation is None:
-        return f"How far the learners err together could not be measured here. {advice}"
+        return f"How often the learners make the same mistakes could not be measured here. {advice}"
     rho = found.error_correlation
     measured = f"errors of two learners correlate {_correlation(rho)} on average"
     if rho >= TOGETHER:
         return (
-            f"Learners err together here: {measured}. A model can take errors that many share for the truth: use the "
-            "majority vote, and check some disputed rows."
+            f"Learners make the same mistakes here: {measured}. A model can take shared errors for the truth: use "
+            "the majority vote, and check some disputed rows."
         )
     if rho > APART:
-        return f"Learners err together a little: {measured}. {advice}"
+        return f"Learners share some mistakes: {measured}. {advice}"
     if found.error_rows < FEW_ROWS:
         few = f"on {count(found.error_rows, 'row')} with known truth, too few to call them independent"
         return f"The {measured}, {few}. {advice}"
     best, average = comparison.best_learner_accuracy, comparison.average_learner_accuracy
-    words = f"Learners err nearly independently here: {measured}"
+    words = f"Learners make nearly independent mistakes here: {measured}"
     if best is not None and average is not None and best - average <= ALIKE:
         words += (
             f"; and they are of similar skill (the best {percent(best)} right, the average one {percent(average)}), so "
@@ -104,7 +106,7 @@ def votes_in_words(found: Dependence | None) -> str:
     if found is None or found.rho_others is None:
         return ""
     words = (
-        f"Two learners go against the majority of the others on the same rows with a correlation of "
+        f"Two learners contradict the majority of the others on the same rows with a correlation of "
         f"{_correlation(found.rho_others)}"
     )
     if found.n_eff is None or found.votes_per_row is None:
@@ -122,7 +124,7 @@ def _correlation(rho: float) -> str:
 
 def _without_truth(comparison: Comparison, subject: MethodResult | None) -> str:
     names = comparison.agreement.names
-    words = "Without true labels nobody can know whether any method is better than majority vote here."
+    words = "Without true labels there is no telling whether any method is better than majority vote here."
     share = None if subject is None else _same_labels(comparison, subject)
     if subject is not None and share is not None:
         words += f" {_name(subject)} and majority vote give the same label on {percent(share)} of the rows."
@@ -149,7 +151,7 @@ def _without_subject(comparison: Comparison) -> str:
         if gain.low > 0:  # not always the first one: a smaller gain may be surer
             figures = f"{percent(best.accuracy)} right, {_points(gain)}"
             return f"{missing} {_name(best)} is better than majority vote: {figures}."
-    return f"{missing} No method here is surely better than majority vote ({percent(_majority(others[0]))} right)."
+    return f"{missing} No method here is clearly better than majority vote ({percent(_majority(others[0]))} right)."
 
 
 def _rival(comparison: Comparison, subject: MethodResult) -> str:
@@ -195,7 +197,4 @@ def _name(method: MethodResult) -> str:
 
 
 def _points(gain: Difference) -> str:
-    return (
-        f"a difference of {100 * gain.difference:+.1f} points (95 % interval {100 * gain.low:+.1f} to "
-        f"{100 * gain.high:+.1f})"
-    ).replace("-", "−")
+    return f"a difference of {points(gain.difference, gain.low, gain.high)}"

@@ -7,11 +7,17 @@ asked. `checkup` comes at once, because its package has the same name.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from deem_core.diagnostics.checkup import Finding, checkup
+from deem_core.diagnostics.checkup import Finding, checkup, unused_probabilities
 
 if TYPE_CHECKING:
-    from deem_core.answers.review import Queue, review_queue
-    from deem_core.diagnostics.calibration import Temperature, fit_temperature, reliability_curve, selective_accuracy
+    from deem_core.answers.review import Queue, review_queue, review_reasons
+    from deem_core.diagnostics.calibration import (
+        ReliabilityCurve,
+        Temperature,
+        fit_temperature,
+        reliability_curve,
+        selective_accuracy,
+    )
     from deem_core.diagnostics.certainty import restart_support
     from deem_core.diagnostics.confusion import (
         Confusion,
@@ -23,7 +29,7 @@ if TYPE_CHECKING:
     )
     from deem_core.diagnostics.disentanglement import Dependence, dependence
     from deem_core.diagnostics.evaluation import Evaluation, evaluate
-    from deem_core.diagnostics.experts import Expert
+    from deem_core.diagnostics.experts import Expert, clearest_experts
     from deem_core.diagnostics.groups import GroupTree, group_tree
     from deem_core.diagnostics.influence import CLASS_ROWS, Importance, importance
     from deem_core.diagnostics.inspection import Inspection, inspect
@@ -37,7 +43,9 @@ if TYPE_CHECKING:
         estimated_reliability,
         real_reliability,
     )
+    from deem_core.diagnostics.rows import RowFilter, RowTable
     from deem_core.diagnostics.rules import Rule, RuleTable, find_rules, rule_table
+    from deem_core.diagnostics.scorecards import Flag, Scorecard, scorecard
     from deem_core.diagnostics.unanimity import Overruled, overruled_rows
     from deem_core.groups.panel import PanelHealth, panel_health
 
@@ -50,6 +58,7 @@ __all__ = [
     "Evaluation",
     "Expert",
     "Finding",
+    "Flag",
     "GroupTree",
     "Importance",
     "Inspection",
@@ -58,11 +67,16 @@ __all__ = [
     "Queue",
     "Recovery",
     "Reliability",
+    "ReliabilityCurve",
+    "RowFilter",
+    "RowTable",
     "Rule",
     "RuleTable",
+    "Scorecard",
     "Temperature",
     "Why",
     "checkup",
+    "clearest_experts",
     "correlation",
     "dependence",
     "estimated_confusion",
@@ -82,9 +96,12 @@ __all__ = [
     "reliability_curve",
     "restart_support",
     "review_queue",
+    "review_reasons",
     "rule_table",
+    "scorecard",
     "selective_accuracy",
     "true_effective_votes",
+    "unused_probabilities",
     "why",
 ]
 
@@ -92,12 +109,15 @@ _HOMES = {
     "CLASS_ROWS": "deem_core.diagnostics.influence",
     "Queue": "deem_core.answers.review",
     "review_queue": "deem_core.answers.review",
+    "review_reasons": "deem_core.answers.review",
+    "ReliabilityCurve": "deem_core.diagnostics.calibration",
     "Confusion": "deem_core.diagnostics.confusion",
     "Correlation": "deem_core.diagnostics.reliability",
     "Dependence": "deem_core.diagnostics.disentanglement",
     "DependentPair": "deem_core.diagnostics.layer_dependence",
     "Evaluation": "deem_core.diagnostics.evaluation",
     "Expert": "deem_core.diagnostics.experts",
+    "Flag": "deem_core.diagnostics.scorecards",
     "GroupTree": "deem_core.diagnostics.groups",
     "group_tree": "deem_core.diagnostics.groups",
     "Importance": "deem_core.diagnostics.influence",
@@ -106,10 +126,14 @@ _HOMES = {
     "PanelHealth": "deem_core.groups.panel",
     "Recovery": "deem_core.diagnostics.confusion",
     "Reliability": "deem_core.diagnostics.reliability",
+    "RowFilter": "deem_core.diagnostics.rows",
+    "RowTable": "deem_core.diagnostics.rows",
     "Rule": "deem_core.diagnostics.rules",
     "RuleTable": "deem_core.diagnostics.rules",
+    "Scorecard": "deem_core.diagnostics.scorecards",
     "Temperature": "deem_core.diagnostics.calibration",
     "Why": "deem_core.diagnostics.reasons",
+    "clearest_experts": "deem_core.diagnostics.experts",
     "correlation": "deem_core.diagnostics.reliability",
     "dependence": "deem_core.diagnostics.disentanglement",
     "estimated_confusion": "deem_core.diagnostics.confusion",
@@ -128,6 +152,7 @@ _HOMES = {
     "recovery": "deem_core.diagnostics.confusion",
     "reliability_curve": "deem_core.diagnostics.calibration",
     "restart_support": "deem_core.diagnostics.certainty",
+    "scorecard": "deem_core.diagnostics.scorecards",
     "selective_accuracy": "deem_core.diagnostics.calibration",
     "true_effective_votes": "deem_core.diagnostics.panel",
     "why": "deem_core.diagnostics.reasons",

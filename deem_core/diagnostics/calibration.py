@@ -18,7 +18,7 @@ from deem_core.errors import InputError
 from deem_core.files.results import Result
 from deem_core.typing import Floats, Integers, Mask, Posterior
 from deem_core.votes import NO_VOTE
-from deem_core.votes.statistics import wilson
+from deem_core.votes.intervals import spread_of_sum, wilson
 
 BINS = 15
 """Bins of equal width between 0 and 1, as is customary for the calibration error."""
@@ -45,7 +45,7 @@ class SelectiveAccuracy(Result):
         Of the rows with truth, ascending to 1.
     accuracy : (P,) float64
     low, high : (P,) float64
-        Wilson's 95 % interval.
+        Wilson's 95% interval.
     """
 
     share: Floats
@@ -67,7 +67,7 @@ class ReliabilityCurve(Result):
     edges : (B + 1,) float64
     rows : (B,) int64
     confidence, accuracy, low, high : (B,) float64
-        Means over the rows of a bin and the accuracy's 95 % interval; NaN for empty bins.
+        Means over the rows of a bin and the accuracy's 95% interval; NaN for empty bins.
     error : float
         Expected calibration error: |accuracy − confidence|, averaged over rows.
     """
@@ -79,6 +79,20 @@ class ReliabilityCurve(Result):
     low: Floats
     high: Floats
     error: float
+
+    @property
+    def error_interval(self) -> tuple[float, float]:
+        """The 95% interval of the error.
+
+        Every bin's accuracy may be off by its own interval.
+        """
+        used = np.asarray(self.rows) > 0
+        rows, sure, right = (np.asarray(each, np.float64)[used] for each in (self.rows, self.confidence, self.accuracy))
+        low, high = np.asarray(self.low)[used], np.asarray(self.high)[used]
+        weight, gap = rows / max(float(rows.sum()), 1.0), np.abs(sure - right)
+        ends = np.stack([np.maximum(np.maximum(low - sure, sure - high), 0), np.maximum(sure - low, high - sure)])
+        below, above = spread_of_sum(self.error, self.error + weight * (ends - gap))
+        return max(below, 0.0), min(above, 1.0)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per bin."""

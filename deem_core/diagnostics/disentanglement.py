@@ -107,7 +107,10 @@ class Dependence(Result):
     def _joined(self, joined: Mask) -> str:
         """Say what the layers joined, and what is left between all others."""
         n_units = int(joined.any(axis=1).sum())
-        sentence = f"The layers join learners that err together: {n_units} of {len(joined)} units share what they say."
+        sentence = (
+            f"The layers join learners that make the same mistakes: {n_units} of {len(joined)} units say "
+            "nearly the same."
+        )
         first, last = self.layers[0].mean_matrix, self.layers[-1].mean_matrix
         others = ~joined & ~np.eye(len(joined), dtype=bool)
         if first.shape != last.shape or not others.any():
@@ -123,7 +126,7 @@ class Dependence(Result):
         """
         close = self.layers[0].pairs_above(SHARED)
         if not len(close):
-            seen = "" if self.given == "truth" else " Errors that all of them share are not seen this way."
+            seen = "" if self.given == "truth" else " Mistakes that all of them share do not show this way."
             return f"Given the {self._label} the learners are nearly independent: there is little to disentangle.{seen}"
         pair = self.layers[0].pairs(1)[0]
         most = f"Given the {self._label} most learners are nearly independent"

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from deem_core.files.results import Result
 from deem_core.typing import Floats, Mask
+
+MOST_NAMED = 12
+"""Experts that are named in words and outlined, one learner and class each."""
+
+NOT_FAR_BEHIND = 0.4
+"""Share of the strongest expert's strength that others need to be named beside it."""
 
 Cell = tuple[int, int, float, float]
 """Learner, class, lead, and how many times its usual lead that is."""
@@ -58,6 +65,14 @@ class Expert(Result):
     def strength(self) -> float:
         """Both leads together."""
         return self.ratio * self.beyond
+
+
+def clearest_experts(experts: Sequence[Expert]) -> list[Expert]:
+    """Return the experts worth naming: the strongest, and those not far behind.
+
+    They are given, and returned, with the strongest first.
+    """
+    return [one for one in experts[:MOST_NAMED] if one.strength >= NOT_FAR_BEHIND * experts[0].strength]
 
 
 def outstanding_cells(by_class: Floats, errors: Floats, enough: Mask, least: float) -> list[Cell]:

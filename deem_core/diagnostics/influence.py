@@ -77,6 +77,8 @@ class Importance(Result):
         Share of each class among the rows asked about.
     rows_used, n_rows : int
         Rows used, and rows asked about that have votes.
+    pairs : tuple of pairs of str
+        Learners that are nearly identical. Such a pair weighs double, which makes neither an expert.
     """
 
     how: str
@@ -94,6 +96,7 @@ class Importance(Result):
     class_share: Floats
     rows_used: int
     n_rows: int
+    pairs: tuple[tuple[str, str], ...] = ()
 
     @property
     def order(self) -> NDArray[np.intp]:
@@ -144,10 +147,15 @@ class Importance(Result):
         A learner stands out in a class where its importance is at least ``least`` times that of the median learner,
         above the mean and more than chance, and where this lead is at least `BEYOND_ITSELF` times what it is in its
         median class. Classes with few rows are left out. The order is that of both leads together, over the others and
-        beyond its own: a good learner leads everywhere, an expert where it is one.
+        beyond its own: a good learner leads everywhere, an expert where it is one. Members of `pairs` are never named.
         """
         cells = outstanding_cells(self.by_class, self.error_by_class, self.enough, least)
-        return tuple(Expert(self.subjects[i], self.classes[k], lead, beyond) for i, k, lead, beyond in cells)
+        doubled = {name for pair in self.pairs for name in pair}
+        return tuple(
+            Expert(self.subjects[i], self.classes[k], lead, beyond)
+            for i, k, lead, beyond in cells
+            if self.subjects[i] not in doubled
+        )
 
     @property
     def enough(self) -> Mask:
@@ -211,7 +219,7 @@ def importance(
     asked = np.arange(votes.n_rows) if subset is None else np.arange(votes.n_rows)[as_rows(subset, votes.n_rows)]
     asked = asked[votes.votes_per_row[asked] > 0]
     if not len(asked):
-        raise InputError("None of these rows has votes, so there is nothing that a label could hang on.")
+        raise InputError("None of these rows has votes, so no learner can have influenced a label.")
     perturbation = Perturbation(model.read(votes), how, 1 if how == "withheld" else max(1, repeats), rng)
     affordable = MAX_CELLS // (len(groups) * perturbation.repeats * _states_per_row(model))
     sample = draw(asked, fused[asked], votes.n_classes, min(rows, max(FEWEST_ROWS, affordable)), rng)

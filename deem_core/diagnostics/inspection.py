@@ -19,6 +19,7 @@ from deem_core.answers import Answer
 from deem_core.control import Control
 from deem_core.diagnostics.calibration import ReliabilityCurve, SelectiveAccuracy, Temperature
 from deem_core.diagnostics.certainty import AnswerHealth, ConfidenceSummary, answer_health, summarise_confidence
+from deem_core.diagnostics.checkup.duplicates import near_pairs
 from deem_core.diagnostics.confusion import Confusion, confusions_fit, estimated_confusion, exact_confusion
 from deem_core.diagnostics.disentanglement import Dependence, dependence
 from deem_core.diagnostics.evaluation import Evaluation, evaluate
@@ -143,7 +144,7 @@ class Inspection(Result):
         """Read what `save` wrote; nothing in it is executed."""
         inspection = results.load(folder, NAME, _KINDS)
         if not isinstance(inspection, cls):
-            raise InputError(f"There is something else than an inspection in {os.fspath(folder)!r}. Compute it again.")
+            raise InputError(f"{os.fspath(folder)!r} does not hold an inspection. Compute it again.")
         return inspection
 
 
@@ -216,7 +217,7 @@ def inspect(
     labels = answer.codes
     ask = partial(importance, model, blind, rng=rng, rows=rows, labels=labels, control=control)
     tell("Influence of learners", 0.1)
-    influence = ask()
+    influence = replace(ask(), pairs=near_pairs(blind))
     tell("Withholding learners", 0.45)
     withheld = ask(how="withheld")
     together = model.voices_

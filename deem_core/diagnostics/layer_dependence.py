@@ -232,7 +232,7 @@ def _pair_reading(share: float, clear: bool) -> str:
     if not clear:
         return "no more than chance would show"
     for least, words in (
-        (0.6, "nearly the same votes, whatever the label: treat them as one voice"),
+        (0.6, "nearly the same votes, whatever the label: one opinion counted twice"),
         (UNMISTAKABLE, "strongly dependent: they share most of their mistakes"),
         (SHARED, "dependent: they share some of their mistakes"),
     ):

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from deem_core.diagnostics.model_view import FittedModel, class_names, logits, restart_weights
 from deem_core.errors import InputError
 from deem_core.files.results import Result
-from deem_core.files.tables import id_texts
+from deem_core.files.tables import row_names
 from deem_core.typing import Codes, Floats, Integers, Rows
 from deem_core.votes import NO_VOTE, Votes
 from deem_core.votes.arrays import chunks, votes_cast, withhold
@@ -137,7 +137,7 @@ def why(model: FittedModel, votes: Votes, rows: Any) -> Why:
     own = np.arange(len(codes))
     return Why(
         rows=positions.astype(np.int64),
-        ids=tuple(id_texts(votes.ids[positions]).to_pylist()),
+        ids=tuple(row_names(votes, positions).to_pylist()),
         learners=votes.learners,
         classes=class_names(model.classes_),
         votes=codes,

@@ -19,7 +19,7 @@ from deem_core.typing import Codes, Floats
 from deem_core.votes import NO_VOTE, Votes
 from deem_core.votes.agreement import clustered_order, pair_agreement
 from deem_core.votes.arrays import credit, sparse_one_hot, spread_rows
-from deem_core.votes.statistics import wilson
+from deem_core.votes.intervals import wilson
 
 CONSENSUS = "fused label"
 """Name of the fused label among the learners."""
@@ -34,13 +34,13 @@ class Reliability(Result):
 
     Attributes
     ----------
-    source : "estimated" or "real"
-        Agreement with the fused label, usually optimistic; or with the truth.
+    source : "estimated", "gold" or "real"
+        Agreement with the fused label, usually optimistic; with gold labels; or with the truth.
     learners : tuple of d str
     accuracy : (d,) float64
         NaN for a learner without votes on the rows looked at.
     low, high : (d,) float64
-        Wilson's 95 % interval over rows. That of an estimate says nothing of how far the fused labels are from right.
+        Wilson's 95% interval over rows. That of an estimate says nothing of how far the fused labels are from right.
     rows : (d,) int64
         Rows that each learner voted on (with known truth, if real).
     """
@@ -68,10 +68,14 @@ class Reliability(Result):
 def estimated_reliability(answer: Answer) -> Reliability:
     """Return each learner's accuracy without truth.
 
-    The mean of p(x_ni | x_n) over the rows it voted on.
+    The mean of p(x_ni | x_n) over the rows it voted on. Where probabilities were not kept, its agreement with the
+    labels.
     """
     votes = answer.votes
-    rows = np.asarray((votes.codes != NO_VOTE).sum(axis=0), np.int64)
+    cast = votes.codes != NO_VOTE
+    rows = np.asarray(cast.sum(axis=0), np.int64)
+    if not answer.probabilities_known:
+        return _reliability("estimated", votes, ((votes.codes == answer.codes[:, None]) & cast).sum(axis=0), rows)
     return _reliability("estimated", votes, credit(votes.codes, answer.posterior), rows)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from deem_core.files.results import Result
-from deem_core.files.tables import class_texts, id_texts
+from deem_core.files.tables import class_texts, row_names
 from deem_core.typing import Integers
 from deem_core.votes import NO_VOTE, Votes
 
@@ -78,7 +78,7 @@ def overruled_rows(votes: Votes, labels: Integers, most: int = MOST_ROWS) -> Ove
         n_unanimous=int(votes.unanimous.sum()),
         n_overruled=len(rows),
         rows=listed.astype(np.int64),
-        ids=tuple(id_texts(votes.ids[listed]).to_pylist()),
+        ids=tuple(row_names(votes, listed).to_pylist()),
         voted=tuple(names[code] for code in majority[listed]),
         fused=tuple(names[code] for code in labels[listed]),
         votes_cast=votes.votes_per_row[listed].astype(np.int64),

@@ -72,6 +72,7 @@ def _trained(model: DEEM, votes: Votes, control: Control) -> Aggregate:
         iterations=int(updates),
         converged=not model.fallback_,
         notes=(*model.findings_, *model.warnings_, *silence_notes(voted)),
+        answered_by=model.stand_in_,
     )
 
 

@@ -87,7 +87,7 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         posterior = self.fuse_rows(self.read(recoded.votes))
         notes = (*recoded.sentences(), *self.findings_, *self.warnings_)
         votes = X if recoded.same_terms and isinstance(X, Votes) else recoded.votes
-        return Answer(votes, posterior, notes=notes, method=self.method_name)
+        return Answer(votes, posterior, notes=notes, method=self.method_name, answered_by=self.stand_in_)
 
     def transform(self, X: Any) -> recode.Recoded:
         """Return new rows in the model's terms.
@@ -146,7 +146,7 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             codes, only = code_truth(y, votes.classes)
             votes = replace(votes, truth=codes, truth_only=only)
         if votes.truth is None:
-            raise InputError("There is no truth to score against; hand it in as y.")
+            raise InputError("There is no truth to score against; pass it as y.")
         known = votes.truth != NO_VOTE
         labels = [*votes.classes.tolist(), *votes.truth_only.tolist()]
         right = [str(labels[code]) for code in votes.truth[known]]
@@ -159,6 +159,11 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def method_name(self) -> str:
         """The method's name in the registry."""
         raise NotImplementedError
+
+    @property
+    def stand_in_(self) -> str:
+        """Name of the method that answers for a failed training."""
+        return ""
 
     @property
     def findings_(self) -> tuple[str, ...]:
@@ -176,7 +181,8 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             warnings=tuple(self.warnings_),
             near_copies=(),
             hedged=False,
-            fallback=False,
+            fallback=bool(self.stand_in_),
+            answered_by=self.stand_in_ or None,
             device=self.device_,
             seconds=self.seconds_,
         )

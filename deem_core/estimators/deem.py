@@ -20,10 +20,12 @@ from deem_core.estimators.base import Fuser
 from deem_core.estimators.files import Content
 from deem_core.estimators.summary import TrainingSummary
 from deem_core.groups.reduction import Voices
+from deem_core.methods.registry import METHODS
 from deem_core.model.config import AUTO, GIVEN, TrainConfig
 from deem_core.model.devices import pick_device
 from deem_core.model.records import Record
 from deem_core.training.alarms import rate_advice
+from deem_core.training.failure import failure
 from deem_core.training.health import Restart, RestartHealth
 from deem_core.training.near_copies import Reduction
 from deem_core.training.parts import Part
@@ -154,8 +156,8 @@ allow_few_learners
         self.random_state = random_state
         self.allow_few_learners = allow_few_learners
 
-    falls_back_to: ClassVar[str] = "majority vote"
-    """What answers where too few restarts survive."""
+    falls_back_to: ClassVar[str] = "mv"
+    """Name of the method that answers where too few restarts survive."""
 
     @property
     def method_name(self) -> str:
@@ -190,7 +192,7 @@ allow_few_learners
         self._plan(votes, config, control)
         config, reason = self._choose_rate(votes, config, control)
         fits = self._train(votes, config, watch, control)
-        self._keep_survivors(fits)
+        self._keep_survivors(votes, fits)
         self._explain_rate(reason)
         self._estimate_prior(votes)
         self.seconds_ = time.perf_counter() - begun
@@ -284,7 +286,7 @@ allow_few_learners
         """Return what restarts are trained on, and how they are judged."""
         return LabelTask(votes, table, self.start_)
 
-    def _keep_survivors(self, fits: Sequence[Fit]) -> None:
+    def _keep_survivors(self, votes: Votes, fits: Sequence[Fit]) -> None:
         """Keep the restarts that live.
 
         Fall back to the majority vote where too few restarts survived.
@@ -293,10 +295,10 @@ allow_few_learners
         self.fallback_ = not fits[0].suffices
         if self.fallback_:
             values = {name: item["value"] for name, item in fits[0].settings.to_dict().items()}
-            advice = rate_advice({**values, "method": self.method_name}, self.sweep_).sentence
-            self.warnings_.append(
-                f"Too few of the restarts survived, so the answer is the {self.falls_back_to}. {advice}"
-            )
+            settings = {**values, "method": self.method_name}
+            instead, health = METHODS[self.falls_back_to].title.lower(), fits[0].health
+            alarm = failure(votes, settings, health, rate_advice(settings, self.sweep_), instead)
+            self.warnings_.append(f"{alarm.title}. {alarm.text}")
         self.parts_: list[Part] = [fit.part for fit in fits if fit.suffices and fit.part]
         self.parts_ = [] if self.fallback_ else self.parts_
         self.hedged_ = len(self.parts_) > 1
@@ -341,6 +343,11 @@ allow_few_learners
         return self
 
     @property
+    def stand_in_(self) -> str:
+        """Name of the method that answers for too few survivors."""
+        return self.falls_back_to if self.fallback_ else ""
+
+    @property
     def findings_(self) -> tuple[str, ...]:
         """Where training started, and what the near-copy guard has to say."""
         return self.summary_.findings
@@ -358,7 +365,6 @@ allow_few_learners
             restarts=tuple(Restart(**item) for item in self.restarts_),
             near_copies=tuple(self.near_copies_.sentences),
             hedged=self.hedged_,
-            fallback=self.fallback_,
             sweep=None if self.sweep_ is None else self.sweep_.to_dict(),
             near_copies_found=bool(self.near_copies_.cliques),
         )

@@ -316,7 +316,7 @@ def _tree(content: Content, n_learners: int, n_classes: int) -> GroupedModel:
     pi, A, B = content.array("pi", K), content.array("A", len(groups), K, K), content.array("B", d, K, K)
     for shares in (pi, *A, *B):
         if (shares < 0).any() or not np.allclose(shares.sum(axis=0), 1):
-            raise ValueError("these are no probabilities")
+            raise ValueError("these are not probabilities")
     return GroupedModel(pi, groups, A, B, label, None if map_ is None else np.asarray(map_, np.intp))
 
 

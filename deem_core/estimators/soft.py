@@ -57,7 +57,7 @@ class SoftDEEM(DEEM):
 
     reads_soft: ClassVar[bool] = True
     prior_rows: ClassVar[int] = 5_000  # hidden votes are drawn for each
-    falls_back_to: ClassVar[str] = "mean of the probabilities"
+    falls_back_to: ClassVar[str] = "mean_prob"
 
     def __init__(
         self,
@@ -119,8 +119,8 @@ class SoftDEEM(DEEM):
         config = super()._check_settings()
         if config.learning_rate == AUTO:
             raise InputError(
-                "Sweeps of the learning rate read labels, so deem_soft cannot choose its rate by one: "
-                "give a number, or leave it to the data."
+                "Sweeps of the learning rate read labels, so deem_soft cannot use one: give a number, or leave it to "
+                "be set from the data."
             )
         return config
 
@@ -128,8 +128,8 @@ class SoftDEEM(DEEM):
         given = as_votes(X)
         if given.soft is None:
             raise InputError(
-                "deem_soft takes probabilities as evidence, and these votes are labels only: bring soft votes, "
-                "or choose deem, which is for labels."
+                "deem_soft takes probabilities as evidence, and these votes are labels only: use soft votes, or "
+                "choose deem, which is for labels."
             )
         return super()._take_votes(given)
 

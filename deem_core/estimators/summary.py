@@ -109,7 +109,8 @@ class TrainingSummary:
     groups : LearnerGroups, optional
         Of grouped Dawid-Skene.
     answered_by, why : optional
-        Of ``auto``: the method that answered, and the sentences that say why and what it leaves open.
+        Of ``auto``: the method that answered, and the sentences that say why and what it leaves open. Of a training
+        that fell back: the method that answers in its place.
     trained_rows, learners, classes : optional
         Of an applied model: rows it was trained on, and the terms in which it answers.
     """
@@ -131,6 +132,16 @@ class TrainingSummary:
     trained_rows: int | None = None
     learners: tuple[str, ...] | None = None
     classes: list[Any] | None = None
+
+    @property
+    def stand_in(self) -> str:
+        """Name of the method that answers in place of a failed training.
+
+        Empty for a training that succeeded. Summaries of older versions do not tell, but there were only two.
+        """
+        if not self.fallback:
+            return ""
+        return self.answered_by or ("mean_prob" if self.method == "deem_soft" else "mv")
 
     @property
     def setting_values(self) -> dict[str, Any]:

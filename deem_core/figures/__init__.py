@@ -14,15 +14,17 @@ from deem_core.figures.class_bars import class_coverage_bars
 from deem_core.figures.comparison import accuracy_intervals, class_differences
 from deem_core.figures.confusion import confusion_matrix, confusion_pair
 from deem_core.figures.correlation import correlation_heatmap, dependence_summary
+from deem_core.figures.curves import Along, Curve, curves_of_records, curves_of_sweep
 from deem_core.figures.dependence import dependence_grid
-from deem_core.figures.energies import Curve, curves_of_records, curves_of_sweep, energy_panels
+from deem_core.figures.energies import energy_panels
 from deem_core.figures.expert_finder import influence_heatmap
 from deem_core.figures.groups import group_tree
 from deem_core.figures.influence import influence_bars, influence_panels
 from deem_core.figures.learner_bars import accuracy_bars, coverage_bars
-from deem_core.figures.picture import Picture, plotly_code
+from deem_core.figures.picture import Cells, Picture, plotly_code
 from deem_core.figures.referee import grouped_likelihood
 from deem_core.figures.rules import rule_bars
+from deem_core.figures.run_curves import curve_of_run, run_panels
 from deem_core.figures.shapes import shapes
 from deem_core.figures.training import sampler_health, shares_over_time
 from deem_core.figures.trust import trust_scatter
@@ -31,6 +33,8 @@ from deem_core.figures.why import why_bars
 
 __all__ = [
     "MOST_LEARNERS",
+    "Along",
+    "Cells",
     "Curve",
     "Figure",
     "Picture",
@@ -47,6 +51,7 @@ __all__ = [
     "confusion_pair",
     "correlation_heatmap",
     "coverage_bars",
+    "curve_of_run",
     "curves_of_records",
     "curves_of_sweep",
     "dependence_grid",
@@ -62,6 +67,7 @@ __all__ = [
     "recovery_scatter",
     "reliability_curve_figure",
     "rule_bars",
+    "run_panels",
     "sampler_health",
     "selective_accuracy_curve",
     "shapes",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,10 +13,13 @@ from numpy.typing import NDArray
 from plotly.colors import sample_colorscale
 
 from deem_core.figures._names import bar_names, hover_names, short
-from deem_core.typing import Floats
+from deem_core.typing import Floats, Integers
 
 MOST_WRITTEN = 12
 """Cells in a row up to which numbers are written into them."""
+
+MOST_TARGETS = 3_600
+"""Cells of a figure up to which each can be clicked."""
 
 DARK, LIGHT = "#141a2a", "#ffffff"
 """Colours of numbers on light and on dark cells."""
@@ -88,10 +92,13 @@ def key_axis(keys: Sequence[str], names: Sequence[str], title: str, **how: Any) 
     return {**axis, "type": "category", "tickvals": [keys[k] for k in axis["tickvals"]]}
 
 
-def tick_angle(names: Sequence[str], pixels: int) -> int:
-    """Return the angle of names under their columns, in degrees."""
+def tick_angle(names: Sequence[str], pixels: int) -> int | None:
+    """Return the angle of names under their columns, in degrees.
+
+    Names that fit lie flat; None lets Plotly turn them where a narrow screen squeezes the picture.
+    """
     if len(names) * LETTER * (max(map(len, names), default=0) + 1) <= pixels:
-        return 0
+        return None
     return -50 if len(names) * 20 <= pixels else -90
 
 
@@ -180,6 +187,86 @@ def outline(column: int, row: int, colour: str, width: float = 2) -> dict[str, A
         "y1": row + 0.5,
         "line": {"color": colour, "width": width},
     }
+
+
+def places(down: Sequence[int] | Integers, across: Sequence[int] | Integers, panel: int = 0) -> dict[str, Any]:
+    """Return names of drawn rows and columns, as a heatmap's ``meta``.
+
+    Positions among all names, since figures leave some out and put others first. `targets` reads it.
+    """
+    return {"down": [int(at) for at in down], "across": [int(at) for at in across], "panel": panel}
+
+
+def targets(figure: go.Figure, colour: str) -> list[go.Scatter]:
+    """Return invisible points on the cells of a figure, to be clicked.
+
+    Clicks on a heatmap itself select nothing. A point has ``customdata`` (place down, place across, panel), from the
+    heatmap's `places`, and shows what the heatmap would on hover. None where cells are too many or too small to be met.
+
+    Parameters
+    ----------
+    figure : Figure
+    colour : str
+        Of the mark on the cell that was clicked.
+    """
+    maps = [trace for trace in figure.data if isinstance(trace, go.Heatmap) and trace.meta is not None]
+    if sum(np.size(trace.z) for trace in maps) > MOST_TARGETS:
+        return []
+    return [_targets(trace, colour) for trace in maps]
+
+
+def undimmed(figure: go.Figure) -> go.Figure:
+    """Return the figure with numbers that selecting a cell leaves alone.
+
+    Plotly pales what is not selected, and can be told one colour for each trace alone: so each colour gets its own.
+    """
+    numbers = [trace for trace in figure.data if isinstance(trace, go.Scatter) and trace.mode == "text"]
+    split = []
+    for trace in numbers:
+        colours = np.array(trace.textfont.color, object)
+        for colour in dict.fromkeys(colours.tolist()):
+            own = np.flatnonzero(colours == colour).tolist()
+            kept = {"textfont": {"color": colour}}
+            part = go.Scatter(trace)
+            part.update(
+                x=[trace.x[at] for at in own],
+                y=[trace.y[at] for at in own],
+                text=[trace.text[at] for at in own],
+                textfont={"color": colour},
+                selected=kept,
+                unselected=kept,
+            )
+            split.append(part)
+    others = [trace for trace in figure.data if not any(trace is one for one in numbers)]
+    return go.Figure([*others, *split], layout=figure.layout)
+
+
+def _targets(cells: go.Heatmap, colour: str) -> go.Scatter:
+    z = np.asarray(cells.z, np.float64)
+    known = np.argwhere(np.isfinite(z)).tolist()
+    down, across, panel = cells.meta["down"], cells.meta["across"], cells.meta["panel"]
+    told = cells.customdata
+    hover = re.sub(r"%\{customdata(?=[:}])", "%{customdata[3]", str(cells.hovertemplate))
+    return go.Scatter(
+        x=[cells.x[column] for _, column in known],
+        y=[cells.y[row] for row, _ in known],
+        customdata=[
+            [down[row], across[column], panel, None if told is None else told[row][column]] for row, column in known
+        ],
+        hovertemplate=hover.replace("%{z", "%{marker.color"),
+        mode="markers",
+        marker={
+            "size": 12,
+            "symbol": "square",
+            "opacity": 0,
+            "color": [float(z[row, column]) for row, column in known],  # which hover texts read
+        },
+        selected={"marker": {"opacity": 0.5, "color": colour, "size": 22}},
+        unselected={"marker": {"opacity": 0}},
+        showlegend=False,
+        xaxis=cells.xaxis,
+        yaxis=cells.yaxis,
+    )
 
 
 def _light(colour: tuple[float, float, float]) -> bool:

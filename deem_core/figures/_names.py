@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 MOST_LETTERS = 18
@@ -17,7 +18,8 @@ def bar_names(learners: Sequence[str], most: int = MOST_LETTERS) -> list[str]:
     Give all learners, not only those drawn, so that one has the same name in every picture.
     """
     names = [short(name, most) for name in learners]
-    return [name if names.count(name) == 1 else f"{name} ({position})" for position, name in enumerate(names, start=1)]
+    times = Counter(names)
+    return [name if times[name] == 1 else f"{name} ({position})" for position, name in enumerate(names, start=1)]
 
 
 def hover_names(learners: Sequence[str]) -> list[str]:

@@ -27,6 +27,10 @@ class Theme:
         For data of a single kind.
     selected : str
         For the one that was picked out of many; far from the scale.
+    recommended : str
+        For the one that is advised.
+    rejected : str
+        For what must not be used.
     good, bad : str
         For what is better or worse than a reference; told apart by the colour-blind too (blue-green and orange-red).
     scale : tuple of str
@@ -42,6 +46,8 @@ class Theme:
     rest: str
     accent: str
     selected: str
+    recommended: str
+    rejected: str
     good: str
     bad: str
     scale: tuple[str, ...]
@@ -89,7 +95,7 @@ class Theme:
 THEMES: dict[ThemeName, Theme] = {
     "light": Theme(
         background="#ffffff",
-        text="#1c2333",
+        text="#0b1122",
         grid="#e1e6f0",
         classes=(
             "#3b5bdb",
@@ -106,6 +112,8 @@ THEMES: dict[ThemeName, Theme] = {
         rest="#adb5bd",
         accent="#3b5bdb",
         selected="#e8590c",
+        recommended="#2b8a3e",
+        rejected="#c92a2a",
         good="#128a74",
         bad="#d9480f",
         scale=("#f3f5fd", "#c3cffa", "#8ba0f3", "#5572e3", "#3149b8", "#1b2a78"),
@@ -130,6 +138,8 @@ THEMES: dict[ThemeName, Theme] = {
         rest="#6c757d",
         accent="#748ffc",
         selected="#ff922b",
+        recommended="#69db7c",
+        rejected="#ff8787",
         good="#35c4a6",
         bad="#ff8a4c",
         scale=("#1a2136", "#26346a", "#3850ad", "#5f7df0", "#9db1ff", "#e3e9ff"),

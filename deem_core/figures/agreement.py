@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
 from deem_core.figures._axes import picture_layout
-from deem_core.figures._cells import MOST_WRITTEN, PAIR, cell_numbers, colour_bar, key_axis, tick_angle
+from deem_core.figures._cells import MOST_WRITTEN, PAIR, cell_numbers, colour_bar, key_axis, places, tick_angle
 from deem_core.figures._names import HOVER_LETTERS, bar_names
 from deem_core.figures._theme import theme_of
 from deem_core.typing import Floats, Integers
@@ -72,9 +72,10 @@ def agreement_heatmap(
         + ("the rows with both" if rows is None else "%{customdata:,} common rows")
         + "<extra></extra>",
         hoverongaps=False,
+        meta=places(at, at),
         colorbar=colour_bar(f"share of rows with the same {what}", tickformat=".0%"),
     )
-    figure = go.Figure([cells, *_unknown(share, rows, keys)])
+    figure = go.Figure([cells, *_unknown(share, rows, keys, at)])
     if d <= MOST_WRITTEN:
         texts = [[f"{cell:.0%}" if np.isfinite(cell) else "" for cell in row] for row in drawn]
         figure.add_trace(cell_numbers(drawn, texts, cells, at=keys))
@@ -146,7 +147,7 @@ def agreement_histogram(
     )
 
 
-def _unknown(share: Floats, common: Integers | None, keys: Sequence[str]) -> list[go.Heatmap]:
+def _unknown(share: Floats, common: Integers | None, keys: Sequence[str], order: NDArray[np.intp]) -> list[go.Heatmap]:
     """Return cells without colour that tell why a pair has no number."""
     pairs = np.isnan(share) & ~np.eye(len(share), dtype=bool)
     if not pairs.any():
@@ -159,6 +160,7 @@ def _unknown(share: Floats, common: Integers | None, keys: Sequence[str]) -> lis
             customdata=common,
             opacity=0,
             showscale=False,
+            meta=places(order, order),
             hovertemplate=f"{PAIR}too few rows in common"
             + ("" if common is None else " (%{customdata:,})")
             + "<extra></extra>",
@@ -168,7 +170,7 @@ def _unknown(share: Floats, common: Integers | None, keys: Sequence[str]) -> lis
 
 
 def _range(values: Floats) -> tuple[float, float]:
-    """Return the range of the colours, widened to steps of 5 %."""
+    """Return the range of the colours, widened to steps of 5%."""
     known = values[np.isfinite(values)]
     if not len(known):
         return 0.0, 1.0
@@ -204,6 +206,6 @@ def _shares(rows: RowAgreement) -> tuple[NDArray[np.int64], list[str], list[str]
     first = min(int(used[0]), SHARE_BINS - 1) if len(used) else 0
     width = 100 // SHARE_BINS
     ends = [width * (k + 1) for k in range(first, SHARE_BINS)]
-    ticks = [f"{end - width}–{end} %" for end in ends] + ["all"]
-    texts = [f"{end - width} to {end} % of the votes agree" for end in ends] + ["all votes agree"]
+    ticks = [f"{end - width}–{end}%" for end in ends] + ["all"]
+    texts = [f"{end - width} to {end}% of the votes agree" for end in ends] + ["all votes agree"]
     return rows.by_share[first:], ticks, texts, "votes that agree (share of the votes cast in the row, two or more)"

@@ -11,12 +11,12 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
 from deem_core.figures._axes import bar_layout, line_axis, picture_layout, picture_of_nothing, shown_of
+from deem_core.figures._cells import places
 from deem_core.figures._names import bar_names, hover_names
 from deem_core.figures._theme import Theme, theme_of
+from deem_core.figures.class_ranks import MOST_SHOWN, shares_by_rank
+from deem_core.text import nearly
 from deem_core.typing import Integers
-
-MOST_SHOWN = 20
-"""Classes that fit on a screen with their names."""
 
 MOST_WRITTEN = 12
 """Classes up to which the counts are written into the cells."""
@@ -29,9 +29,10 @@ def class_shares(
     *,
     truth: ArrayLike | None = None,
     theme: str | None = "light",
-    max_classes: int = MOST_SHOWN,
 ) -> go.Figure:
     """Draw class shares of the fused labels, majority vote and truth.
+
+    More classes than `MOST_SHOWN` are drawn as lines over their ranks.
 
     Parameters
     ----------
@@ -41,45 +42,40 @@ def class_shares(
     truth : (K,) array, optional
         Real shares (evaluation only).
     theme : "light" or "dark"
-    max_classes : int
-        Of more classes, those whose share changed most are drawn, and the axis says so.
     """
+    if len(classes) > MOST_SHOWN:
+        return shares_by_rank(fused, majority, classes, truth=truth, theme=theme)
     colours = theme_of(theme)
     shares = {"majority vote": np.asarray(majority, np.float64), "fused": np.asarray(fused, np.float64)}
     if truth is not None:
         shares["truth"] = np.asarray(truth, np.float64)
     palette = {"majority vote": colours.rest, "fused": colours.accent, "truth": colours.good}
-    order = np.arange(len(classes))
-    title = "class"
-    if len(classes) > max_classes:
-        change = np.abs(shares["fused"] - shares["majority vote"])
-        order, title = np.argsort(-change, kind="stable")[:max_classes], "class, most changed first"
     labels = [str(label) for label in classes]
     axis_names, names = bar_names(labels), hover_names(labels)
     texts = [
-        "<br>".join(f"{name}: {share[k]:.2%} of the rows" for name, share in shares.items()) for k in order.tolist()
+        "<br>".join(f"{name}: {share[k]:.2%} of the rows" for name, share in shares.items()) for k in range(len(labels))
     ]
     figure = go.Figure()
     for name, share in shares.items():
         figure.add_bar(
             name=name,
-            y=[axis_names[k] for k in order],
-            x=share[order],
+            y=axis_names,
+            x=share,
             orientation="h",
             marker={"color": palette[name], "line": {"width": 0}},
-            customdata=[[names[k], text] for k, text in zip(order, texts, strict=True)],
+            customdata=[list(pair) for pair in zip(names, texts, strict=True)],
             hovertemplate="<b>%{customdata[0]}</b><br>%{customdata[1]}<extra></extra>",
         )
-    layout = bar_layout(colours, len(order), shown_of(title, max_classes, len(classes)))
+    layout = bar_layout(colours, len(labels), "class")
     return figure.update_layout(
         layout,
-        height=layout["height"] + 8 * len(order),
+        height=layout["height"] + 8 * len(labels),
         barmode="group",
         bargroupgap=0.08,
         legend={"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "traceorder": "normal"},
         xaxis={
             "title": "share of rows",
-            "tickformat": ".0%" if max(float(np.nanmax(share[order])) for share in shares.values()) > 0.04 else ".2~%",
+            "tickformat": ".0%" if max(float(np.nanmax(share)) for share in shares.values()) > 0.04 else ".2~%",
             "rangemode": "tozero",
             "fixedrange": True,
             "automargin": True,
@@ -120,7 +116,7 @@ def label_changes(
     axis_names, names = [all_axis_names[k] for k in order], [all_names[k] for k in order]
     texts = _change_texts(counts[at], counts.sum(axis=1)[order], names)
     n = len(order)
-    cells = _cells(counts[at], changes[at], texts, colours)
+    cells = _cells(counts[at], changes[at], texts, colours, order)
     axis = {
         "tickmode": "array",
         "tickvals": list(range(n)),
@@ -151,7 +147,11 @@ def label_changes(
 
 
 def _cells(
-    counts: NDArray[np.int64], changes: NDArray[np.int64], texts: list[list[str]], colours: Theme
+    counts: NDArray[np.int64],
+    changes: NDArray[np.int64],
+    texts: list[list[str]],
+    colours: Theme,
+    order: NDArray[np.intp],
 ) -> list[go.Heatmap]:
     """Return heatmaps of the changes and of the unchanged rows."""
     n = len(counts)
@@ -165,6 +165,7 @@ def _cells(
         "customdata": texts,
         "hovertemplate": "%{customdata}<extra></extra>",
         "hoverongaps": False,
+        "meta": places(order, order),
         "texttemplate": "%{text}" if n <= MOST_WRITTEN else None,
     }
     most = int(changes.max(initial=0))
@@ -212,47 +213,57 @@ def _change_texts(counts: NDArray[np.int64], totals: NDArray[np.int64], names: S
 
 
 def confidence_histogram(
-    edges: ArrayLike, counts: ArrayLike, *, threshold: float | None = None, theme: str | None = "light"
+    edges: ArrayLike,
+    counts: ArrayLike,
+    *,
+    reviewed: ArrayLike | None = None,
+    threshold: float | None = None,
+    theme: str | None = "light",
 ) -> go.Figure:
     """Draw how many rows have which confidence.
-
-    Those below a threshold stand out.
 
     Parameters
     ----------
     edges : (B + 1,) array
-        Ends of the bins, from 0 to 1.
+        Ends of the bins, the last of them 1.
     counts : (B,) array of int
         Rows in each bin.
+    reviewed : (B,) array of int, optional
+        Those of them that a person is to look at; they stand out.
     threshold : float, optional
-        Rows below it are to be looked at by a person; a bin is coloured by its middle.
+        Confidence below which rows are to be looked at.
     theme : "light" or "dark"
     """
     colours = theme_of(theme)
     ends, rows = np.asarray(edges, np.float64), np.asarray(counts, np.int64)
     if not rows.sum():
         return picture_of_nothing(colours, "No fused rows yet. Their confidence will be drawn here.")
+    marked = np.zeros_like(rows) if reviewed is None else np.asarray(reviewed, np.int64)
     middle, total = (ends[1:] + ends[:-1]) / 2, int(rows.sum())
-    below = middle < (-np.inf if threshold is None else threshold)
+    digits = 0 if ends[-1] - ends[0] > 0.2 else 1
+    texts = [
+        [f"{low:.{digits + 1}%} to {high:.{digits + 1}%}", f"{n:,} rows ({n / total:.1%}), {m:,} to review"]
+        for low, high, n, m in zip(ends[:-1].tolist(), ends[1:].tolist(), rows.tolist(), marked.tolist(), strict=True)
+    ]
     figure = go.Figure(
-        go.Bar(
-            x=middle,
-            y=rows,
-            width=np.diff(ends) * 0.92,
-            marker={"color": np.where(below, colours.selected, colours.accent).tolist(), "line": {"width": 0}},
-            customdata=[
-                [f"{low:.1%} to {high:.1%}", f"{n:,} rows ({n / total:.1%})"]
-                for low, high, n in zip(ends[:-1].tolist(), ends[1:].tolist(), rows.tolist(), strict=True)
-            ],
-            hovertemplate="<b>confidence %{customdata[0]}</b><br>%{customdata[1]}<extra></extra>",
-        )
+        [
+            go.Bar(
+                x=middle,
+                y=part,
+                width=np.diff(ends) * 0.92,
+                marker={"color": colour, "line": {"width": 0}},
+                customdata=texts,
+                hovertemplate="<b>confidence %{customdata[0]}</b><br>%{customdata[1]}<extra></extra>",
+            )
+            for part, colour in ((marked, colours.selected), (rows - marked, colours.accent))
+        ]
     )
     if threshold is not None:
         figure.add_vline(
             x=threshold,
             line={"color": colours.selected, "width": 2, "dash": "dash"},
             annotation={
-                "text": f"review below {100 * threshold:.3g}%",
+                "text": f"review below {nearly(threshold)}",
                 "font": {"color": colours.selected},
                 "xanchor": "right" if threshold > ends.mean() else "left",
                 "yanchor": "bottom",
@@ -261,7 +272,9 @@ def confidence_histogram(
         )
     return figure.update_layout(
         picture_layout(colours, 320),
-        margin={"t": 8 if threshold is None else 30},
-        xaxis=line_axis("confidence (probability of the fused label)", tickformat=".0%", showgrid=False),
+        barmode="stack",
+        showlegend=False,
+        margin={"t": 34},  # room for the camera above the bars
+        xaxis=line_axis("confidence (probability of the fused label)", tickformat=f".{digits}%", showgrid=False),
         yaxis=line_axis("rows (number)", tickformat=",~d"),
     )

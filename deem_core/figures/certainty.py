@@ -39,14 +39,14 @@ def selective_accuracy_curve(
     Parameters
     ----------
     curves : SelectiveAccuracy, or a mapping from names to them
-        Such as by confidence and by review score; the first has its 95 % interval shaded.
+        Such as by confidence and by review score; the first has its 95% interval shaded.
     baseline : float, optional
         Accuracy of the majority vote on all rows, dashed.
     theme : "light" or "dark"
     """
     colours = theme_of(theme)
     if not isinstance(curves, Mapping):
-        curves = {"surest first": curves}
+        curves = {"most certain first": curves}
     if not any(len(curve.share) for curve in curves.values()):
         return picture_of_nothing(colours, NO_TRUTH, HEIGHT)
     figure = go.Figure()
@@ -69,10 +69,11 @@ def selective_accuracy_curve(
             x=curve.share,
             y=curve.accuracy,
             mode="lines",
+            cliponaxis=False,  # a line along 100% keeps its width
             line={"color": palette[number % len(palette)], "width": 2.4, "dash": "solid" if number == 0 else "dashdot"},
             customdata=[
-                f"<b>{short(name, 60)}</b><br>the surest {share:.0%} of the rows: {right:.2%} right"
-                f"<br>95 % interval {low:.1%} to {high:.1%}"
+                f"<b>{short(name, 60)}</b><br>the most certain {share:.0%} of the rows: {right:.2%} right"
+                f"<br>95% interval {low:.1%} to {high:.1%}"
                 for share, right, low, high in zip(curve.share, curve.accuracy, curve.low, curve.high, strict=True)
             ],
             hovertemplate="%{customdata}<extra></extra>",
@@ -87,11 +88,11 @@ def selective_accuracy_curve(
         picture_layout(colours, HEIGHT + 20),
         legend=_legend_above(),
         showlegend=len(curves) > 1,
-        xaxis=line_axis("share of the rows, surest first", tickformat=".0%", range=[0, 1.01], fixedrange=True),
+        xaxis=line_axis("share of the rows, most certain first", tickformat=".0%", range=[0, 1], fixedrange=True),
         yaxis=line_axis(
             "accuracy (share of these rows that is right)",
             tickformat=".0%",
-            range=[max(low - 0.12 * (1.01 - low), -0.01), 1.01],
+            range=[max(low - 0.12 * (1.01 - low), 0.0), 1.0],
             fixedrange=True,
         ),
     )
@@ -106,7 +107,7 @@ def reliability_curve_figure(
 ) -> go.Figure:
     """Draw accuracy against confidence (evaluation only).
 
-    On the diagonal confidence can be taken at its word.
+    On the diagonal confidence is calibrated.
 
     Parameters
     ----------
@@ -120,7 +121,7 @@ def reliability_curve_figure(
     colours = theme_of(theme)
     if not int(np.sum(before.rows)):
         return picture_of_nothing(colours, NO_TRUTH, HEIGHT)
-    figure = go.Figure(_diagonal([0, 1], colours, "taken at its word"))
+    figure = go.Figure(_diagonal([0, 1], colours, "perfect calibration"))
     note = f" T = {temperature:.2f}" if temperature is not None else ""
     named = [("as trained", before, colours.accent, "circle")]
     if after is not None:
@@ -243,7 +244,7 @@ def _reliability_line(name: str, curve: ReliabilityCurve, colour: str, symbol: s
             "width": 3,
         },
         customdata=[
-            f"<b>{name}</b><br>{n:,} rows, {c:.1%} sure on average<br>{r:.1%} right (95 % interval {a:.1%} to {b:.1%})"
+            f"<b>{name}</b><br>{n:,} rows, {c:.1%} sure on average<br>{r:.1%} right (95% interval {a:.1%} to {b:.1%})"
             for n, c, r, a, b in zip(rows, sure, right, low, high, strict=True)
         ],
         hovertemplate="%{customdata}<extra></extra>",

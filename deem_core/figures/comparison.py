@@ -58,6 +58,7 @@ def accuracy_intervals(
             x=[value[m]],
             y=[axis_names[m]],
             mode="markers",
+            cliponaxis=False,  # a dot at 100% is whole
             marker={"size": 11, "color": colour},
             error_x={
                 "type": "data",
@@ -67,19 +68,20 @@ def accuracy_intervals(
                 "thickness": 2,
                 "width": 5,
             },
-            customdata=[[hover[m], f"{what} {value[m]:.2%}", f"95 % interval {low[m]:.2%} to {high[m]:.2%}"]],
+            customdata=[[hover[m], f"{what} {value[m]:.2%}", f"95% interval {low[m]:.2%} to {high[m]:.2%}"]],
             hovertemplate="<b>%{customdata[0]}</b><br>%{customdata[1]}<br>%{customdata[2]}<extra></extra>",
             showlegend=False,
         )
     ends = [float(low[ranked].min()), float(high[ranked].max())]
     pad = max(0.06 * (ends[1] - ends[0]), 0.005)
+    start, end = max(ends[0] - pad, 0.0), min(ends[1] + pad, 1.0)
     figure.update_layout(
         bar_layout(colours, len(ranked), f"method, {order}"),
         height=130 + 30 * len(ranked),
         xaxis={
             "title": measure,
             "tickformat": ".1%" if ends[1] - ends[0] < 0.05 else ".0%",
-            "range": [max(ends[0] - pad, -0.005), min(ends[1] + pad, 1.005)],
+            "range": [start, end + 1e-6],  # so that the tick at 100% is drawn
             "zeroline": False,
             "fixedrange": True,
             "automargin": True,
@@ -88,12 +90,13 @@ def accuracy_intervals(
     figure.update_yaxes(showgrid=True, categoryorder="array", categoryarray=[axis_names[m] for m in ranked])
     at = list(names).index(reference) if reference is not None and reference in names else None
     if at is not None and np.isfinite(value[at]):
+        side = "right" if value[at] > end - 0.1 * (end - start) else "center"  # no word is cut at the edge
         figure.add_vline(
             x=value[at],
             line={"color": colours.text, "width": 1.3, "dash": "dash"},
             opacity=0.75,
             layer="below",
-            annotation={"text": short(names[at], 28), "yanchor": "bottom", "xanchor": "center", "y": 1},
+            annotation={"text": short(names[at], 28), "yanchor": "bottom", "xanchor": side, "y": 1},
         )
         figure.update_layout(margin={"t": 30})
     return figure

@@ -16,6 +16,7 @@ from deem_core.figures._cells import (
     cell_numbers,
     colour_bar,
     name_axis,
+    places,
     strongest,
     tick_angle,
 )
@@ -125,7 +126,7 @@ def confusion_pair(
     figure = panels(colours, ["Estimated", "Real"], height=height + 150, spacing=0.06)
     labels = ("fused label", "true label")
     for at, (share, support, label) in enumerate(zip(shares, supports, labels, strict=True), start=1):
-        cells = _cells(share, classes, order, support=support, who=(learner, label), colours=colours)
+        cells = _cells(share, classes, order, support=support, who=(learner, label), colours=colours, panel=at - 1)
         figure.add_trace(cells.update(showscale=at == 2, colorbar=_bar()), row=1, col=at)
         for text in _written(cells, pair=True):
             figure.add_trace(text, row=1, col=at)
@@ -146,6 +147,7 @@ def _cells(
     support: Floats,
     who: tuple[str, str],
     colours: Theme,
+    panel: int = 0,
 ) -> go.Heatmap:
     """Return the cells, labels downwards and votes to the right."""
     n, names = len(order), cell_names(classes)[1]
@@ -171,6 +173,7 @@ def _cells(
         customdata=[[words(m, vote) for vote in order.tolist()] for m in order.tolist()],
         hovertemplate="%{customdata}<extra></extra>",
         hoverongaps=False,
+        meta=places(order, order, panel),
     )
 
 
@@ -187,7 +190,7 @@ def _written(cells: go.Heatmap, *, pair: bool = False) -> list[go.Scatter]:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.2g} %" if share >= 0.0001 else "hardly any"
+    return f"{100 * share:.0f}%" if share >= 0.0995 else f"{100 * share:.2g}%" if share >= 0.0001 else "hardly any"
 
 
 def _most_confused(shares: Sequence[Floats], supports: Sequence[Floats], most: int) -> NDArray[np.intp]:

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from deem_core.figures._axes import legend_below, line_axis, panels, picture_layout, picture_of_nothing
-from deem_core.figures._cells import MOST_WRITTEN, PAIR, cell_numbers, colour_bar, name_axis, tick_angle
+from deem_core.figures._cells import MOST_WRITTEN, PAIR, cell_numbers, colour_bar, name_axis, places, tick_angle
 from deem_core.figures._names import HOVER_LETTERS, bar_names, safe, short
 from deem_core.figures._theme import theme_of
 
@@ -83,7 +83,7 @@ def dependence_summary(
         if np.isfinite(least).any():
             level = least if L > 1 else np.repeat(least, 2)
             figure.add_scatter(
-                name="floor: what independent learners would seem to have",
+                name="floor: what independent learners would show",
                 x=list(range(L)) if L > 1 else [-0.4, 0.4],
                 y=level,
                 mode="lines",
@@ -144,7 +144,8 @@ def correlation_heatmap(
     value = np.asarray(matrix, np.float64).reshape(n, n)
     if n < 2:
         return picture_of_nothing(
-            colours, "Once a model is trained, this shows who goes with whom and with the fused label."
+            colours,
+            ("Once a model is trained, this shows which learners agree with each other and with the fused label."),
         )
     at = np.arange(n) if order is None else np.asarray(order, np.intp)
     drawn = np.where(np.eye(n, dtype=bool), np.nan, value)[np.ix_(at, at)]
@@ -169,6 +170,7 @@ def correlation_heatmap(
         ygap=1 if n <= 40 else 0,
         hovertemplate=f"{PAIR}correlation %{{z:.2f}}<extra></extra>",
         hoverongaps=False,
+        meta=places(at, at),
         colorbar=colour_bar(f"correlation of {what}"),
     )
     down: dict[str, Any] = name_axis(plain, title, pixels=side, upwards=False)
@@ -211,4 +213,4 @@ def _words(name: str, value: float, spread: float, floor: float) -> str:
     said = f"<b>{name}</b><br>{value:.3g} nats"
     if np.isfinite(spread):
         said += f" ± {spread:.2g} over classes"
-    return said + (f"<br>independent learners would seem to have {floor:.2g}" if np.isfinite(floor) else "")
+    return said + (f"<br>independent learners would show {floor:.2g}" if np.isfinite(floor) else "")

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from plotly.subplots import make_subplots
 
 from deem_core.figures._axes import picture_layout, picture_of_nothing
-from deem_core.figures._cells import LETTER, PAIR, colour_bar, key_axis, tick_angle
+from deem_core.figures._cells import LETTER, PAIR, colour_bar, key_axis, places, tick_angle
 from deem_core.figures._names import bar_names, safe, short
 from deem_core.figures._theme import Theme, theme_of
 from deem_core.typing import Floats
@@ -48,6 +48,7 @@ class _Layer:
     title: str
     names: list[str]
     information: Floats  # (C, u, u), NaN on the diagonal
+    order: NDArray[np.intp] | None  # positions among the first layer's units; None if the units are others
 
 
 def dependence_grid(
@@ -88,14 +89,16 @@ def dependence_grid(
     classes = _classes(arrays[0], max_classes)
     layers = _layers(arrays, _units_of_layers(unit_names, len(arrays)), layer_names, order, classes)
     top = max(float(_pairs(layer.information).max(initial=0)) for layer in layers)
-    return _Grid(layers, [class_names[k] for k in classes], len(class_names), max(top, WEAK), colours).figure()
+    drawn = {int(k): class_names[k] for k in classes}
+    return _Grid(layers, drawn, len(class_names), max(top, WEAK), colours).figure()
 
 
 class _Grid:
     """Panels, a column per layer and a row per class."""
 
-    def __init__(self, layers: list[_Layer], classes: list[Any], n_classes: int, top: float, theme: Theme) -> None:
-        self.layers, self.classes, self.n_classes, self.top, self.theme = layers, classes, n_classes, top, theme
+    def __init__(self, layers: list[_Layer], classes: dict[int, Any], n_classes: int, top: float, theme: Theme) -> None:
+        self.layers, self.n_classes, self.top, self.theme = layers, n_classes, top, theme
+        self.class_order, self.classes = list(classes), list(classes.values())
         wanted = (ROOMY if len(classes) == 1 else NAME) * max(len(layer.names) for layer in layers)
         self.side = int(np.clip(wanted, LOWEST, TALLEST.get(len(classes), LOWEST)))
         self.width = WIDTH // len(layers)
@@ -164,6 +167,7 @@ class _Grid:
             hovertemplate=f"{PAIR}%{{z:.3g}} nats given the label "
             f"{short(str(self.classes[row]), 40)}<br>{safe(layer.title)}<extra></extra>",
             hoverongaps=False,
+            meta=None if layer.order is None else places(layer.order, layer.order, self.class_order[row]),
         )
 
     def _fits(self) -> bool:
@@ -244,13 +248,14 @@ def _layers(
         if isinstance(order, str):
             if tuple(names) not in shared:
                 shared[tuple(names)] = _clustered(own) if order == "clustered" else np.arange(len(names))
-            places = shared[tuple(names)]
+            order_here = shared[tuple(names)]
         else:
-            places = np.asarray(order[at], np.intp)
-        drawn = own[np.ix_(classes, places, places)].copy()
-        drawn[:, np.arange(len(places)), np.arange(len(places))] = np.nan
+            order_here = np.asarray(order[at], np.intp)
+        drawn = own[np.ix_(classes, order_here, order_here)].copy()
+        drawn[:, np.arange(len(order_here)), np.arange(len(order_here))] = np.nan
         hover = bar_names(names, most=40)
-        made.append(_Layer(titles[at], [hover[j] for j in places], drawn))
+        same = list(names) == list(units[0])
+        made.append(_Layer(titles[at], [hover[j] for j in order_here], drawn, order_here if same else None))
     return made
 
 

@@ -21,6 +21,7 @@ from deem_core.figures._cells import (
     nats,
     outline,
     peaks,
+    places,
     strongest,
     tick_angle,
 )
@@ -96,6 +97,7 @@ def influence_heatmap(
             customdata=texts,
             hovertemplate="%{customdata}<extra></extra>",
             hoverongaps=False,
+            meta=places(rows, columns),
             colorbar=colour_bar(drawn.title, **drawn.ticks),
         )
     )

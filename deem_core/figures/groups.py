@@ -20,7 +20,7 @@ LINE, GAP = 22, 0.6
 LABEL, GROUP, LEARNER = 0.0, 1.0, 2.0
 """Places of the three kinds from left to right."""
 
-NOTHING = "Once a grouped model is fitted, this shows which learners err together."
+NOTHING = "Once a grouped model is fitted, this shows which learners make the same mistakes."
 
 
 def group_tree(

@@ -21,7 +21,7 @@ INFLUENCE = "influence (drop of the fused class's logit, nats)"
 NOISE = 2.0
 """Spreads over repeated permutations that the noise band is wide: within it, influence may be none at all."""
 
-NOTHING = "Once a model is trained, this shows whom its labels hang on."
+NOTHING = "Once a model is trained, this shows whose votes decide its labels."
 
 
 def influence_bars(
@@ -67,7 +67,7 @@ def influence_bars(
     if np.nan_to_num(band[order]).any():
         both = bool((value[order] < 0).any())
         figure.add_bar(
-            name="noise: no more than chance may show",
+            name="noise: no more than chance may produce",
             x=(2 if both else 1) * band[order],
             base=-band[order] if both else 0,
             y=drawn,
@@ -195,7 +195,7 @@ def _words(value: float, spread: float, noise: float, with_spread: bool, with_no
     if with_noise and np.isfinite(noise):
         said.append(f"± {noise:.2g} over permutations")
         if noise > 0 and abs(value) < NOISE * noise:
-            said.append("no more than chance may show")
+            said.append("no more than chance may produce")
     return "<br>".join(said)
 
 

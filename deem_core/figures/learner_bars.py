@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from deem_core.figures._axes import MOST_LEARNERS, PERCENT_AXIS, bar_layout, shown_of
 from deem_core.figures._names import bar_names, hover_names
 from deem_core.figures._theme import theme_of
-from deem_core.votes.statistics import wilson
+from deem_core.votes.intervals import wilson
 
 
 def coverage_bars(
@@ -71,7 +71,7 @@ def accuracy_bars(
 ) -> go.Figure:
     """Draw the accuracy of each learner, the best first (evaluation only).
 
-    Error bars are 95 % intervals.
+    Error bars are 95% intervals.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def accuracy_bars(
                 "width": 3,
             },
             customdata=[
-                [names[j], f"{value:.2%} of {votes[j]:,} votes right", f"95 % interval {a:.1%} to {b:.1%}"]
+                [names[j], f"{value:.2%} of {votes[j]:,} votes right", f"95% interval {a:.1%} to {b:.1%}"]
                 for j, value, a, b in zip(order, right, low, high, strict=True)
             ],
             hovertemplate="<b>%{customdata[0]}</b><br>%{customdata[1]}<br>%{customdata[2]}<extra></extra>",

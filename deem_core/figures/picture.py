@@ -4,19 +4,57 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
 import plotly.io
 from plotly.offline import get_plotlyjs
 
+from deem_core.diagnostics.rows import RowFilter
 from deem_core.figures._axes import with_question
+from deem_core.figures._cells import targets, undimmed
+from deem_core.figures._theme import theme_of
 
 PANELS = 760
 """Pixels that three panels side by side need."""
 
 _BOLD = re.compile(r"\*\*(.+?)\*\*")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a heatmap: what it is, and all its names.
+
+    Attributes
+    ----------
+    title : str
+        For a person who chooses one: "Learner".
+    names : sequence of str
+        As they are spelled in the file, whether drawn or not.
+    """
+
+    title: str
+    names: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What the cells of a heatmap stand for.
+
+    Attributes
+    ----------
+    down, across : Side
+    rows : callable
+        Returns the rows behind a cell, given its place down, its place across and its panel; None if it has none.
+    panels : sequence of str
+        Titles of several heatmaps side by side; empty for one.
+    """
+
+    down: Side
+    across: Side
+    rows: Callable[[int, int, int], RowFilter | None]
+    panels: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -39,6 +77,8 @@ class Picture:
     min_width : int
         Pixels below which it scrolls sideways on a printed page rather than shrinks; 0 for a picture that fits
         anywhere. In the app only pictures of several panels do (`scrolls`): others fit a phone.
+    cells : Cells, optional
+        What its cells stand for, if it is a heatmap.
     """
 
     question: str
@@ -46,6 +86,7 @@ class Picture:
     alt: str
     caption: str = ""
     min_width: int = 0
+    cells: Cells | None = None
 
     @property
     def scrolls(self) -> bool:
@@ -56,6 +97,20 @@ class Picture:
         """Return the figure for a theme, on request under its question."""
         drawn = self.draw(theme)
         return with_question(drawn, self.question) if titled else drawn
+
+    def clickable(self, theme: str, *, titled: bool = False) -> go.Figure:
+        """Return the figure with its cells as points that can be clicked.
+
+        Without `cells`, or with too many of them, it is the plain figure.
+        """
+        figure = self.figure(theme, titled=titled)
+        points = [] if self.cells is None else targets(figure, theme_of(theme).selected)
+        if points:
+            figure = undimmed(figure)
+            figure.update_traces(hoverinfo="skip", hovertemplate=None, selector={"type": "heatmap"})
+            figure.add_traces(points)
+            figure.update_layout(hoverdistance=-1, hovermode="closest")  # the nearest centre is the cell one is in
+        return figure
 
     def json(self, theme: str) -> str:
         """Return the figure as JSON for a script element.

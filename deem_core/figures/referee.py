@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 
 from deem_core.figures._axes import legend_below, line_axis, picture_layout, picture_of_nothing
 from deem_core.figures._theme import theme_of
-from deem_core.figures.energies import ALL_HIDDEN, DIMMED, curves_of_sweep
+from deem_core.figures.curves import curves_of_sweep
+from deem_core.figures.energies import ALL_HIDDEN, DIMMED
 from deem_core.training.guidance import smooth
 from deem_core.training.sweep import Sweep
 
@@ -22,6 +23,7 @@ def grouped_likelihood(
     sweep: Sweep,
     *,
     selected: float | None = None,
+    recommended: float | int | None = None,
     smoothing: float = 0.0,
     hidden: Collection[float] = (),
     theme: str | None = "light",
@@ -35,6 +37,8 @@ def grouped_likelihood(
     sweep : Sweep
     selected : float, optional
         Key of the curve to stand out.
+    recommended : optional
+        Key of the curve that has a colour of its own.
     smoothing : float in [0, 1)
     hidden : collection
         Keys of curves that are not drawn.
@@ -49,7 +53,7 @@ def grouped_likelihood(
     for rank, (curve, values) in enumerate(zip(curves, sweep.grouped_likelihood, strict=True)):
         if curve.key in hidden:
             continue
-        chosen = curve.key == selected
+        chosen, best = curve.key == selected, curve.key == recommended
         line = smooth(np.asarray(values, np.float64), smoothing)
         figure.add_scatter(
             x=curve.x,
@@ -58,8 +62,8 @@ def grouped_likelihood(
             name=curve.name.rpartition(" ")[2],
             customdata=[curve.key] * len(line),
             line={
-                "color": colours.selected if chosen else palette[rank],
-                "width": 3.2 if chosen else 1.6,
+                "color": colours.recommended if best else colours.selected if chosen else palette[rank],
+                "width": 3.2 if chosen or best else 1.6,
                 "dash": "dot" if curve.rejected else "solid",
             },
             opacity=DIMMED if curve.rejected and not chosen else 1.0,

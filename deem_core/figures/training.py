@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from deem_core.figures._axes import legend_below, line_axis, panels, picture_layout, picture_of_nothing
 from deem_core.figures._names import hover_names, short
 from deem_core.figures._theme import MOST_CLASSES, Theme, theme_of
-from deem_core.figures.energies import Along, column
+from deem_core.figures.curves import Along, column
 from deem_core.model.records import Record, by_restart
 from deem_core.training.health import ALARM, DROP, MIN_ROWS
 from deem_core.typing import Floats

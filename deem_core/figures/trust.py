@@ -21,10 +21,10 @@ WIDTH, INNER = 720.0, 330.0
 """Pixels of the area of points, about; a wider page only makes room."""
 
 HINTS = {
-    (0, 1): "reliable, little heard",
-    (1, 1): "reliable and heard",
-    (0, 0): "unreliable, little heard",
-    (1, 0): "heard, yet unreliable",
+    (0, 1): "reliable, little used",
+    (1, 1): "reliable and trusted",
+    (0, 0): "unreliable, little used",
+    (1, 0): "trusted but unreliable",
 }
 """What the corners mean: right or left, top or bottom."""
 
@@ -57,7 +57,9 @@ def trust_scatter(
     x, y = np.asarray(influence, np.float64), np.asarray(reliability, np.float64)
     known = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
     if not len(known):
-        return picture_of_nothing(colours, "Once a model is trained, this shows whether it listens to the right ones.")
+        return picture_of_nothing(
+            colours, ("Once a model is trained, this shows whether it trusts the accurate learners.")
+        )
     truth = np.full(len(x), np.nan) if real is None else np.asarray(real, np.float64)
     x, y, truth = x[known], y[known], truth[known]
     shown, hover = bar_names(names), hover_names(names)

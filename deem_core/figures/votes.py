@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from deem_core.figures._axes import MOST_LEARNERS, bar_layout, shown_of
 from deem_core.figures._names import bar_names, safe, short
 from deem_core.figures._theme import MOST_CLASSES, theme_of
+from deem_core.figures.class_ranks import MOST_SHOWN, votes_by_rank
 from deem_core.typing import Integers
 
 
@@ -27,7 +28,7 @@ def votes_per_class(
     """Draw the votes of each learner by class, as stacked bars.
 
     Learners stand in the order given, unless some voted more than twice as often as others: then the busiest
-    come first.
+    come first. More classes than `MOST_SHOWN` are drawn as lines over their ranks.
 
     Parameters
     ----------
@@ -45,6 +46,8 @@ def votes_per_class(
     -------
     plotly.graph_objects.Figure
     """
+    if len(classes) > MOST_SHOWN:
+        return votes_by_rank(counts, learners, classes, theme=theme)
     colours = theme_of(theme)
     order, axis_title = _order(np.asarray(counts).sum(axis=1), max_learners)
     shown = np.asarray(counts)[order]

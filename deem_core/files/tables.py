@@ -6,13 +6,15 @@ are looked up in Arrow by class code, never formatted one by one.
 
 from __future__ import annotations
 
+import codecs
 import gzip
+import io
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -28,6 +30,9 @@ from deem_core.votes import NO_VOTE, Votes
 
 DECIMALS = 6
 """Digits kept of a probability."""
+
+DIGITS, FINEST = 6, 12
+"""Significant digits of numbers in a fused text file, and most decimals."""
 
 Respelling = Callable[[pa.Array], pa.Array]
 """Texts in, as many texts out; nulls stay nulls."""
@@ -123,7 +128,12 @@ def write(table: pa.Table, path: str | os.PathLike[str], *, respell: Respelling 
 
 
 def write_parts(
-    parts: Iterable[pa.Table], path: str | os.PathLike[str], *, texts: pa.Table, respell: Respelling | None = None
+    parts: Iterable[pa.Table],
+    path: str | os.PathLike[str],
+    *,
+    texts: pa.Table,
+    respell: Respelling | None = None,
+    form: Format | None = None,
 ) -> None:
     """Write tables of the same columns as one file; see `write`.
 
@@ -135,8 +145,10 @@ def write_parts(
     texts : pyarrow.Table
         All rows of every column of text, by which to know whether cells must be quoted.
     respell : function, optional
+    form : Format, optional
+        By default that of the name.
     """
-    form = format_of(path)
+    form = form or format_of(path)
     with whole_file(path) as stream:
         form.write(parts, stream, quoted=_must_quote(texts, form.special), respell=respell)
 
@@ -183,6 +195,12 @@ def id_texts(ids: pd.Index) -> pa.Array:
     return pa.array(ids.astype(str).to_numpy(dtype=object), pa.string())
 
 
+def row_names(votes: Votes, rows: Integers | None = None) -> pa.Array:
+    """Return what people call rows: their ids, else numbers from 1."""
+    names = votes.ids if votes.has_ids else votes.ids + 1
+    return id_texts(names if rows is None else names[rows])
+
+
 def _check_unique(ids: pd.Index) -> None:
     if not ids.is_unique:
         repeated = ids[ids.duplicated()][0]
@@ -203,15 +221,29 @@ class Format:
     delimiter : str, optional
         Of a text file; None for Parquet.
     zipped : bool
+    codec : str
+        Encoding of a text file, as Python names it.
+    mark : bool
+        Whether a text file begins with a byte order mark.
+    digits : int, optional
+        Significant digits of numbers in a text file, no more than `FINEST` of them decimals; all by default.
     """
 
     delimiter: str | None
     zipped: bool = False
+    codec: str = "utf-8"
+    mark: bool = False
+    digits: int | None = None
 
     @property
     def special(self) -> str:
-        """Characters for which cells of text are quoted; none in Parquet."""
-        return "" if self.delimiter is None else f'"\r\n;\t{self.delimiter}'
+        """Characters for which cells of text are quoted; none in Parquet.
+
+        Some spreadsheets split a .csv at commas, others at semicolons, whatever its delimiter is.
+        """
+        if self.delimiter is None:
+            return ""
+        return '"\r\n;\t' if self.delimiter == "\t" else "".join(dict.fromkeys(f'"\r\n;\t,{self.delimiter}'))
 
     def write(
         self,
@@ -264,6 +296,9 @@ class Format:
         respell: Respelling | None,
     ) -> None:
         pieces = (piece for part in parts for piece in _pieces(part, _BATCH, respell))
+        target: Any = stream if self.codec == "utf-8" else _Recoded(stream, self.codec)
+        if header and self.mark:
+            target.write("\ufeff".encode())
         for at, piece in enumerate(pieces):
             names = pa.array(piece.column_names, pa.string())
             plain_header = not pc.any(pc.match_substring_regex(names, f"[{self.special}]")).as_py()
@@ -275,7 +310,45 @@ class Format:
                 quoting_header="none" if plain_header else "needed",
             )
             respelled = (names if respell is None else respell(names)).to_pylist()
-            pyarrow.csv.write_csv(piece.rename_columns(respelled), stream, options)
+            pyarrow.csv.write_csv(_rounded(piece, self.digits).rename_columns(respelled), target, options)
+
+
+class _Recoded(io.RawIOBase):
+    """UTF-8 in, text of another encoding out."""
+
+    def __init__(self, stream: Any, codec: str) -> None:
+        super().__init__()
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._encoder = codecs.getincrementalencoder(codec)()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._stream.write(self._encoder.encode(self._decoder.decode(bytes(data))))
+        return len(data)
+
+
+def _rounded(table: pa.Table, digits: int | None) -> pa.Table:
+    """Return a table whose numbers have so many significant digits."""
+    if digits is None:
+        return table
+    columns = [
+        pa.chunked_array([_rounded_numbers(chunk, digits) for chunk in column.chunks], column.type)
+        if pa.types.is_floating(column.type)
+        else column
+        for column in table.columns
+    ]
+    return pa.table(columns, names=table.column_names)
+
+
+def _rounded_numbers(numbers: pa.Array, digits: int) -> pa.Array:
+    values = numbers.to_numpy(zero_copy_only=False).astype(np.float64)
+    size = np.abs(np.nan_to_num(values, posinf=0.0, neginf=0.0))
+    exponent = np.floor(np.log10(np.where(size > 0, size, 1.0)))
+    scale = 10.0 ** np.clip(digits - 1 - exponent, -300, FINEST)  # exact, so that the quotient has few digits
+    return pa.array(np.rint(values * scale) / scale, mask=numbers.is_null().to_numpy(zero_copy_only=False))
 
 
 def _must_quote(texts: pa.Table, special: str) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 from deem_core.answers.verdict import Estimate
 from deem_core.typing import Floats, Mask
 from deem_core.votes import Gold
-from deem_core.votes.statistics import wilson
+from deem_core.votes.intervals import spread_of_sum, wilson
 
 LEVEL = 0.90
 """Of all intervals here."""
@@ -81,17 +81,17 @@ class Design:
         return 0.0 if self.rest is None else 1 / max(share * self.rest, 1.0)
 
     def _stratified(self, name: str, title: str, hits: Floats, disputed: Mask) -> Estimate:
-        """Return the estimate of two strata (Zou and Donner's MOVER).
+        """Return the estimate of two strata.
 
-        Each stratum's own Wilson interval says how far its share may be off either way; these distances add up as
-        variances do. A normal interval would be too short where nearly all rows of a stratum are right.
+        Each stratum's own Wilson interval says how far its share may be off either way. A normal interval would be too
+        short where nearly all rows of a stratum are right.
         """
-        middle = below = above = 0.0
+        middle, ends = 0.0, []
         for stratum, share in ((disputed, self.share), (~disputed, 1 - self.share)):
             n = int(stratum.sum())
             rate = float(hits[stratum].mean()) if n else 0.5
             low, high = wilson(rate, 1 / (1 / n + self._per_row(share)), LEVEL) if n else (0.0, 1.0)
             middle += share * rate
-            below += (share * (rate - float(low))) ** 2
-            above += (share * (float(high) - rate)) ** 2
-        return Estimate(name, title, middle, max(middle - below**0.5, 0.0), min(middle + above**0.5, 1.0), len(hits))
+            ends.append([share * (float(low) - rate), share * (float(high) - rate)])
+        low, high = spread_of_sum(middle, middle + np.transpose(ends))
+        return Estimate(name, title, middle, max(low, 0.0), min(high, 1.0), len(hits))

@@ -29,7 +29,7 @@ from deem_core.readers.gold import ANSWER, ASKED, ROW
 from deem_core.text import count, listing, percent
 from deem_core.typing import Integers
 from deem_core.votes import NO_VOTE, Gold, Votes
-from deem_core.votes.statistics import wilson
+from deem_core.votes.intervals import wilson
 
 BLOCK, DISPUTED_OF_BLOCK = 5, 3
 """Rows of a block, and how many of them are disputed ones."""
@@ -193,12 +193,12 @@ def _effect(field: Field, kinds: tuple[str, ...], known: int) -> str:
     low, high = wilson(0.8, known + n, LEVEL)
     width = round(50 * float(high - low))
     lead = max(3, int(np.ceil(np.sqrt(max(disputed, 1)))))
-    settle = "The two camps would be weighed by what they get right. " if field.split else ""
+    settle = "The two camps would be weighted by what they get right. " if field.split else ""
     switch = (
         f"On the {count(disputed, 'disputed row')} among them another answer takes over if it is ahead by at least "
         f"{lead} rows."
         if disputed >= 3
-        else "They tell how right the answer is, and hardly whether another one is better."
+        else "They tell how accurate the answer is, but hardly whether another one is better."
     )
     return (
         f"The candidates differ on {percent(share, careful=True)} of the rows. {settle}With {known + n} gold rows the "

@@ -72,7 +72,7 @@ def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_C
         If the votes have no gold rows.
     """
     if votes.gold is None:
-        raise InputError("The vote weighted by gold rows needs gold rows. Hand over some known labels as gold.")
+        raise InputError("The vote weighted by gold rows needs gold rows. Provide some known labels as gold.")
     gold = votes.gold
     right, judged = _counts(votes, gold)
     accuracy = accuracies(right.sum(axis=0), judged.sum(axis=0))
@@ -85,7 +85,7 @@ def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_C
         return scores
 
     voted = votes.votes_per_row > 0
-    note = f"Weights were learnt from {count(gold.n_rows, 'gold row')}."
+    note = f"Weights were learned from {count(gold.n_rows, 'gold row')}."
     return Aggregate(
         posterior=rule(votes.codes), voted=voted, skills=accuracy, notes=(note, *silence_notes(voted)), rule=rule
     )

@@ -40,17 +40,17 @@ def named(verdict: Verdict, *, clamped: bool, weighed: bool) -> tuple[str, ...]:
     """
     used = f"Used {count(verdict.n_gold, 'gold row')}"
     if not verdict.n_gold:
-        return ("No gold row has votes, so nothing could be learnt from them.",)
+        return ("No gold row has votes, so nothing could be learned from them.",)
     if clamped:
         return (
-            f"{used} inside {verdict.chosen_title}, which holds their labels fixed. So they cannot tell how right it "
-            "is; auto makes more of gold rows.",
+            f"{used} inside {verdict.chosen_title}, which holds their labels fixed. So they cannot tell how accurate "
+            "it is; auto makes better use of gold rows.",
         )
-    few = f"{verdict.n_gold} gold rows are few: have at least {ADVISED}." if verdict.n_gold < ADVISED else ""
+    few = f"{verdict.n_gold} gold rows are few: aim for at least {ADVISED}." if verdict.n_gold < ADVISED else ""
     how = (
-        "to weigh the learners by what they got right"
+        "to weight the learners by what they got right"
         if weighed
-        else "to tell how right the labels are; the labels of other rows do not depend on them"
+        else "to tell how accurate the labels are; the labels of other rows do not depend on them"
     )
     return tuple(text for text in (f"{used} {how}.", _accuracy(verdict), _unheard(verdict), few) if text)
 
@@ -58,17 +58,17 @@ def named(verdict: Verdict, *, clamped: bool, weighed: bool) -> tuple[str, ...]:
 def _used(verdict: Verdict, field: Field, rival: Rival | None) -> str:
     used = f"Used {count(verdict.n_gold, 'gold row')}"
     if not verdict.n_gold:
-        return "No gold row has votes, so nothing could be learnt from them."
+        return "No gold row has votes, so nothing could be learned from them."
     if rival is not None:
         start = "the vote weighted by gold" if field.split else f"the answer without gold ({field.title})"
         return (
-            f"{used}: the labels now come from “{rival.title}”. Where it differs from {start}, it is right and the "
-            f"other wrong on {count(rival.wins, 'gold row')}, and the other way round on {rival.losses}."
+            f"{used}: the labels now come from “{rival.title}”. Where it differs from {start}, it alone is right on "
+            f"{count(rival.wins, 'gold row')}, and the other alone on {rival.losses}."
         )
     if field.split:
         return (
-            f"{used}: the learners form two camps, so they were weighed by what they got right on the gold rows, and "
-            "their weighted vote answers."
+            f"{used}: the learners form two camps, so the labels come from their vote weighted by what they got "
+            "right on the gold rows."
         )
     return (
         f"{used}: the answer without gold ({field.title}) stays, since no other is ahead by enough.{_closest(verdict)}"
@@ -78,7 +78,7 @@ def _used(verdict: Verdict, field: Field, rival: Rival | None) -> str:
 def _closest(verdict: Verdict) -> str:
     ahead = [told for told in verdict.rivals if told.wins > told.losses]
     if not ahead:
-        return " None is ahead at all."
+        return " No other method is ahead at all."
     best = max(ahead, key=lambda told: told.wins - told.losses)
     return f" The closest, {best.title}, wins {best.wins} and loses {best.losses} of the gold rows where they differ."
 
@@ -89,7 +89,7 @@ def _camps(verdict: Verdict, field: Field) -> str:
     if verdict.strong_camp and field.split:
         return f"The panel's strong camp is {names(verdict.strong_camp)}."
     if field.split:
-        return "Which of the two camps is right is not settled by these rows."
+        return "These rows do not settle which of the two camps is right."
     if verdict.strong_camp and verdict.switched and verdict.n_gold >= ADVISED:
         return f"Of the two sides that the learners take, that of {names(verdict.strong_camp)} is right more often."
     return ""
@@ -99,9 +99,9 @@ def _accuracy(verdict: Verdict) -> str:
     if not verdict.n_gold:
         return ""
     answer, majority = verdict.answer, verdict.majority
-    fair = "" if verdict.asked else " if the gold rows are a fair draw of all rows"
+    fair = "" if verdict.asked else " if the gold rows are a random sample of all rows"
     return (
-        f"Accuracy of the fused labels {answer.interval} (90 % interval{fair}); of the majority vote "
+        f"Accuracy of the fused labels {answer.interval} (90% interval{fair}); of the majority vote "
         f"{majority.interval}."
     )
 
@@ -120,13 +120,16 @@ def _unheard(verdict: Verdict) -> str:
     if not verdict.unheard:
         return ""
     has = "has a label" if verdict.unheard == 1 else "have labels"
-    return f"{count(verdict.unheard, 'gold row')} {has} that no learner votes for, so nobody is right there."
+    return f"{count(verdict.unheard, 'gold row')} {has} that no learner votes for, so no learner is right there."
 
 
 def _advice(verdict: Verdict) -> str:
-    proves = "" if verdict.switched else " These rows prove nothing about who is better."
+    proves = "" if verdict.switched else " These rows prove nothing about which method is better."
     if verdict.n_gold < ADVISED:
-        return f"{verdict.n_gold} gold rows are few: have at least {ADVISED}, and {TRUSTED} to trust a switch.{proves}"
+        return (
+            f"{verdict.n_gold} gold rows are few: aim for at least {ADVISED}, and {TRUSTED} before you trust a "
+            f"switch of method.{proves}"
+        )
     if verdict.n_gold < TRUSTED and verdict.switched:
-        return f"With {TRUSTED} gold rows the switch could be trusted."
+        return f"With {TRUSTED} gold rows you could trust this switch."
     return proves.strip()

@@ -64,11 +64,10 @@ class Camps:
         if self.split:
             sides = f"{count(len(self.first), 'learner')} against {len(self.second):,}"
             return (
-                "Two camps, each consistent in itself; which is right cannot be seen from the votes. Label 20 rows. "
-                f"({sides}.)"
+                f"Two camps, each consistent in itself; the votes cannot tell which is right. Label 20 rows. ({sides}.)"
             )
         if self.strength > LIMIT:
-            return "Some learners side with one another, but there are no two camps that balance each other."
+            return "Some learners agree more with one another, but there are no two camps that balance each other."
         return f"No two camps: strength {self.strength:.2f}, and camps need more than {LIMIT:.2f}."
 
 

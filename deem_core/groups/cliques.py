@@ -18,6 +18,11 @@ CUT = 0.55
 TIGHT = 0.7
 """Mean κ from which a clique gets one voice without a hedge."""
 
+SAME = 0.9
+"""Conditional κ from which two learners are taken as the same one."""
+
+Pair = tuple[str, str]
+
 
 @dataclass(frozen=True)
 class Clique:
@@ -68,3 +73,20 @@ def find_cliques(kappa: Floats, learners: Sequence[str], cut: float = CUT, tight
                 Clique(tuple(learners[i] for i in members.tolist()), mean, "tight" if mean >= tight else "loose")
             )
     return tuple(cliques)
+
+
+def same_pairs(kappa: Floats, learners: Sequence[str], groups: Sequence[Sequence[str]] = ()) -> tuple[Pair, ...]:
+    """Return pairs of learners that are nearly the same.
+
+    Pairs inside of known groups are left out.
+
+    Parameters
+    ----------
+    kappa : (d, d) array
+        From `conditional_kappa`.
+    learners : sequence of d str
+    groups : sequence of groups of names
+    """
+    first, second = np.nonzero(np.triu(kappa >= SAME, 1))
+    pairs = ((learners[i], learners[j]) for i, j in zip(first.tolist(), second.tolist(), strict=True))
+    return tuple(pair for pair in pairs if not any(set(pair) <= set(group) for group in groups))

@@ -54,7 +54,7 @@ class EffectiveVotes:
     def sentence(self) -> str:
         """The finding in words."""
         if self.n_eff is None or self.per_row is None:
-            return f"How many independent votes a row has cannot be told: {self.reason}."
+            return f"How many independent votes a row has could not be estimated: {self.reason}."
         if self.per_row >= _NEARLY_ALL * self.n_learners:
             return f"{count(self.n_learners, 'learner')}, worth about {worth(self.n_eff)}."
         return f"{self.per_row:.1f} votes a row, worth about {worth(self.n_eff)}."

@@ -231,14 +231,14 @@ def explain(
 def group_words(groups: Groups, learners: tuple[str, ...]) -> str:
     """Name the groups in one sentence."""
     if not groups:
-        return "No groups of learners that err together were found."
+        return "No groups of learners that make the same mistakes were found."
     names = "; ".join(listing([learners[i] for i in group], rest="others") for group in groups)
-    return f"{count(len(groups), 'group')} of learners that err together: {names}."
+    return f"{count(len(groups), 'group')} of learners that make the same mistakes: {names}."
 
 
 def _refusal(votes: Votes) -> str:
     if votes.n_learners < 3:
-        return "With fewer than three learners nobody can tell from the votes who is right."
+        return "With fewer than three learners the votes cannot tell who is right."
     if votes.n_classes > MAX_CLASSES:
         return (
             f"With {votes.n_classes:,} classes a confusion matrix for every learner has too many cells to learn; the "
@@ -253,11 +253,11 @@ def _no_search(votes: Votes) -> str:
     """Say why groups cannot be looked for; empty if they can."""
     d, n = votes.n_learners, int((votes.votes_per_row > 0).sum())
     if d < MIN_LEARNERS:
-        return f"Groups were not looked for: {d} learners are too few to tell (at least {MIN_LEARNERS} are needed)."
+        return f"No search for groups: {d} learners are too few (at least {MIN_LEARNERS} are needed)."
     if d > MAX_LEARNERS:
-        return f"Groups were not looked for: with {d:,} learners the search takes too long (at most {MAX_LEARNERS})."
+        return f"No search for groups: with {d:,} learners it takes too long (at most {MAX_LEARNERS})."
     if n < MIN_ROWS:
-        return f"Groups were not looked for: {n:,} rows are too few (at least {MIN_ROWS} are needed)."
+        return f"No search for groups: {n:,} rows are too few (at least {MIN_ROWS} are needed)."
     return ""
 
 
@@ -268,17 +268,17 @@ def _verdict(test: Goodness | None, model: GroupedModel) -> tuple[bool, str]:
     within = test.within_excess is not None and test.within_excess <= max(FITS_WITHIN, NOISE * test.within_noise)
     if test.excess is None or test.noise > MOST_NOISE:  # nothing between branches to explain: a group has the label
         if within and model.label != ROOT:
-            return True, "The model fits: one group of learners agrees, the others depend on nobody."
-        return False, "The learners hardly depend on each other, so that no model can be tested."
-    share = f"{percent(min(max(test.excess, 0.0), 1.0))} of the dependence between learners stays unexplained"
+            return True, "The model fits: one group of learners agrees, the others are independent."
+        return False, "The learners hardly depend on each other, so no model can be tested."
+    share = f"{percent(min(max(test.excess, 0.0), 1.0))} of the dependence between learners remains unexplained"
     given = f"given {'these groups' if model.groups else 'the label'} the learners err independently"
     least = FITS if model.n_learners >= MIN_LEARNERS else FITS_FEW
     if test.excess <= max(least, min(NOISE * test.noise, MOST_EXCESS)):
         return True, f"The model fits: {given} ({share})."
     large = sum(len(group) for group in model.groups if len(group) >= 3)
     if within and large >= IN_GROUPS * model.n_learners and test.excess < 1:  # or nothing between them is explained
-        return True, f"The groups are exact, though they err together at times ({share} between them)."
-    return False, f"The model does not fit: {share}, more than chance leaves."
+        return True, f"The groups are exact, but they sometimes make the same mistakes ({share} between them)."
+    return False, f"The model does not fit: {share}, more than chance would leave."
 
 
 def _restored(

@@ -107,6 +107,12 @@ class Ranked:
         """Return the scores, (top, b), after one learner's votes (b,) are removed."""
         return np.asarray(self.scores - self.unit * (self.classes == own))
 
+    def others(self, own: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the majority of the other learners, (b,), and where it is clear."""
+        scores = self.without(own)
+        ordered = np.sort(scores // self.unit, axis=0)  # votes for each of the best classes
+        return self.best(scores), ordered[-1] > ordered[-2]
+
     def decided(self, scores: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return the rows where one class leads alone, (b,), by (4, b) scores."""
         lead = np.partition(scores // self.unit, -2, axis=0)

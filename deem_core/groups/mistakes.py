@@ -128,7 +128,7 @@ class SharedMistakes:
         return float(np.average(self.rho, weights=self.rows)) if len(self.rho) else None
 
     def top(self, most: int = NAMED_PAIRS) -> tuple[SharedMistake, ...]:
-        """Return the pairs that share most, the surest first.
+        """Return the pairs that share most, the most certain first.
 
         By ρ less two standard errors, 1/√mistaken rows each: a single common mistake is a correlation of 1.
         """
@@ -159,13 +159,13 @@ class SharedMistakes:
         """The strongest pair in words."""
         if not len(self.rho):
             why = self.reason or f"no two learners have {MIN_COMMON_ROWS} common rows that the others decide"
-            return f"Who shares mistakes with whom cannot be seen: {why}."
+            return f"Shared mistakes cannot be measured: {why}."
         best = self.top(1)[0]
         drawn = f", of {MAX_PAIRS:,} pairs drawn" if self.n_pairs > MAX_PAIRS else ""
         if best.rho <= 0:
-            return f"No two learners go against the others together{drawn}."
+            return f"No two learners contradict the others together{drawn}."
         return (
-            f"{best.first} and {best.second} go against the others together most{drawn} (correlation {best.rho:.2f}): "
+            f"{best.first} and {best.second} contradict the others together most{drawn} (correlation {best.rho:.2f}): "
             "they share mistakes, or know what the others do not."
         )
 

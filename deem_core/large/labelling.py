@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deem_core.answers.answer import Answer
-from deem_core.answers.scores import ReviewScale, review_quota
+from deem_core.answers.scores import REVIEW_SHARE, ReviewScale, review_quota
 from deem_core.auto.fusion import fuse_run
 from deem_core.control import NO_CONTROL, Control
 from deem_core.errors import InputError
@@ -109,15 +109,15 @@ class Review:
     quota: int
 
     @classmethod
-    def of(cls, extract: Extract, sample: Answer) -> Review:
+    def of(cls, extract: Extract, sample: Answer, share: float = REVIEW_SHARE) -> Review:
         """Find the limit among the rows of the sample.
 
-        It is exact if these are all rows.
+        It is exact if these are all rows. Another share than a tenth may be asked for.
         """
         scale = ReviewScale.of(sample.votes, sample.posterior)
         scores = scale.scores(sample.votes, sample.posterior)
         scores = np.sort(scores[np.isfinite(scores)])
-        wanted = review_quota(len(scores))
+        wanted = review_quota(len(scores), share)
         if not wanted:
             return cls(scale, -np.inf, 0)
         limit = scores[wanted - 1]
@@ -178,7 +178,7 @@ def fuse_extract(
         return Labelling(rule, answer, Review.of(extract, answer), fitted, summary=made.summary)
     if made.rule is None and not extract.whole:
         raise InputError(
-            f"The method {method} took {extract.sample_words}, and found an answer for these alone. Use --method mv "
+            f"The method {method} was fitted on {extract.sample_words} and labels only these. Use --method mv "
             "or ds, or read the file whole with --no-stream."
         )
     fitted = _words(extract, by_patterns=made.model is not None)
@@ -259,7 +259,8 @@ def differences(extract: Extract, model: Fuser) -> Recoded:
     known = {key_of(label) for label in model.classes_.tolist()}
     votes = zip(extract.sample.classes.tolist(), extract.facts.class_votes.tolist(), strict=True)
     unknown = {str(label): n for label, n in votes if n and key_of(label) not in known}
-    return replace(model.transform(extract.sample), unknown=unknown)
+    found = model.transform(extract.sample)
+    return replace(found, unknown=unknown, unread=found.unread if extract.whole else {})
 
 
 def _words(extract: Extract, *, by_patterns: bool) -> str:
@@ -267,4 +268,4 @@ def _words(extract: Extract, *, by_patterns: bool) -> str:
         return f"Fitted on {extract.sample_words}."
     if extract.whole or not extract.complete:
         return f"Fitted on {extract.table_words}."
-    return f"Fitted on {extract.table_words}; groups and fit were looked at on {extract.sample_words}."
+    return f"Fitted on {extract.table_words}; groups and fit were checked on {extract.sample_words}."

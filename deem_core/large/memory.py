@@ -9,7 +9,7 @@ import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from deem_core.readers.stream import HEAD_BYTES, Stream, open_stream
+from deem_core.readers.stream import HEAD_BYTES, Stream, holds_records, open_stream
 
 BYTES_PER_CELL = 60
 """Peak of reading and fusing a file whole, per cell of it (benchmarks/bench_large.py measures it)."""
@@ -31,6 +31,8 @@ def needs_parts(path: str | os.PathLike[str], *, delimiter: str | None = None, e
     size = os.path.getsize(path) if os.path.isfile(path) else 0
     least = min(MOST_BYTES, FREE_SHARE * psutil.virtual_memory().available)
     if size * BYTES_PER_CELL * _GZIP_RATIO < least and not _is_parquet(path):  # each cell takes a byte at least
+        return False
+    if holds_records(path):  # JSON is read whole
         return False
     return BYTES_PER_CELL * cells(open_stream(path, delimiter=delimiter, encoding=encoding)) > least
 

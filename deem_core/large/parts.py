@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from deem_core.answers.answer import Answer
-from deem_core.answers.export import fused_table
+from deem_core.answers.export import fused_form, fused_table
 from deem_core.control import NO_CONTROL, Control
 from deem_core.errors import InputError
 from deem_core.files import tables
@@ -25,7 +25,7 @@ from deem_core.readers.large import PART_ROWS, LargeFile
 from deem_core.readers.read import Reading
 from deem_core.votes import NO_VOTE
 
-VERSION = 1
+VERSION = 2
 SUFFIX = ".parts"
 """What the folder's name adds to that of the output."""
 
@@ -119,13 +119,21 @@ class Parts:
         self._write_journal()
 
     def add(
-        self, reading: Reading, answer: Answer, totals: Totals, *, quoted: bool, safe: bool, **options: Any
+        self,
+        reading: Reading,
+        answer: Answer,
+        totals: Totals,
+        form: tables.Format,
+        *,
+        quoted: bool,
+        safe: bool,
+        **options: Any,
     ) -> None:
         """Write a part and note that it is there."""
         table = fused_table(reading, answer, **options)
         respell = neutralise if safe else None
         with whole_file(self._file(len(self.done))) as stream:
-            self.form.write([table], stream, quoted=quoted, header=not self.done, respell=respell)
+            form.write([table], stream, quoted=quoted, header=not self.done, respell=respell)
         self.done.append(totals)
         self._write_journal()
 
@@ -146,7 +154,7 @@ class Parts:
         """Return the finished parts that an earlier run left."""
         if not self.folder.exists():
             return []
-        advice = "Remove that folder to begin anew, or give another name to the output."
+        advice = "Remove that folder to start again, or give the output another name."
         try:
             content = json.loads((self.folder / "journal.json").read_text(encoding="utf-8"))
             before, done = content["command"], [Totals(**part) for part in content["parts"]]
@@ -183,7 +191,8 @@ def write_in_parts(
     control : Control
         Asked after each part whether to go on; what is finished is kept.
     """
-    quoted = not large.digest.special.isdisjoint(parts.form.special)
+    form = fused_form(large.digest, labelling.sample.votes, parts.output)
+    quoted = not large.digest.special.isdisjoint(form.special)
     parts.open()
     n_tied = sum(part.tied for part in parts.done)
     n_rows = sum(part.rows for part in parts.done)
@@ -191,7 +200,16 @@ def write_in_parts(
         before = n_tied
         answer, n_tied = labelling.answer(reading.votes, n_rows, n_tied)
         totals = Totals.of(answer, n_tied - before, review_below)
-        parts.add(reading, answer, totals, quoted=quoted, safe=spreadsheet_safe, review_below=review_below, blank=blank)
+        parts.add(
+            reading,
+            answer,
+            totals,
+            form,
+            quoted=quoted,
+            safe=spreadsheet_safe,
+            review_below=review_below,
+            blank=blank,
+        )
         n_rows += totals.rows
         control.check()
         control.tell(f"Labelling: {n_rows:,} rows", n_rows / large.n_rows)

@@ -235,5 +235,5 @@ def _check_size(table: Table, subtypes: int) -> None:
         raise InputError(
             f"EBCC needs u·K·M + d·K²·M = {cells:,} cells for {count(u, 'different row')}, about "
             f"{24 * cells / 1e9:.1f} GB in all: refused above {MAX_CELLS:,} cells "
-            f"({24 * MAX_CELLS / 1e9:.1f} GB). Try ds or hds."
+            f"({24 * MAX_CELLS / 1e9:.1f} GB). Try Dawid-Skene or its hybrid (ds, hds)."
         )

@@ -55,7 +55,7 @@ def _draw_notes(votes: Votes) -> tuple[str, ...]:
     rows = "1 row is" if tied == 1 else f"{tied:,} rows are"
     return (
         f"{rows} a draw between classes with equally many votes, decided by class order: the first of these classes "
-        "is the label, which says nothing about the row.",
+        "is the label, which is arbitrary.",
     )
 
 

@@ -49,9 +49,9 @@ def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_C
     rules = one_class_learners(votes)
     if not rules.made_of_rules:
         raise InputError(
-            f"These votes are not made of rules: learners that know one class only cast "
+            f"These votes are not from rules: learners that know one class only cast "
             f"{percent(rules.vote_share, 0)} of them, and this method needs {percent(RULES_SHARE, 0)}. "
-            "Try safe or ds."
+            "Try the safe vote or Dawid-Skene (safe, ds)."
         )
     return fuse_rules(votes)
 

@@ -178,15 +178,15 @@ def _unsettled(votes: Votes, weights: Floats) -> str:
     most = int(weights.argmax())
     return (
         f"Weights were still moving after {ROUNDS} rounds: {votes.learners[most]} counts {weights[most]:.1f} times as "
-        "much as the average learner. Who is too sure of itself can take over this pool."
+        "much as the average learner. An overconfident learner can dominate this pool."
     )
 
 
 def _soft(votes: Votes, method: str) -> NDArray[np.float32]:
     if votes.soft is None:
         raise InputError(
-            f"{method} pools probabilities, and these votes are labels only: bring soft votes, "
-            "or choose a method for labels such as mv or ds."
+            f"{method} pools probabilities, and these votes are labels only: use soft votes, or choose a method for "
+            "labels such as mv or ds."
         )
     return votes.soft
 

@@ -76,14 +76,14 @@ class Entry:
 
 
 _RBM_LIMIT = "Refuses missing votes, which it would read as no, and more than 64 classes: a network for every class."
-_TRAINED_LIMIT = "Needs at least three learners: with fewer, who is right cannot be told from the votes alone."
+_TRAINED_LIMIT = "Needs at least three learners: with fewer, the votes alone cannot tell who is right."
 _POOL_LIMIT = "Needs soft votes: it pools probabilities."
 
 _ENTRIES = (
     Entry(
         name="auto",
         title="Auto",
-        description="Asks the votes who should answer: the grouped model where it fits, else a vote that is safe.",
+        description="Lets the votes choose: the grouped model where it fits, else a safe vote.",
         paper="this project",
         function="deem_core.auto:aggregate",
         stochastic=True,
@@ -99,18 +99,18 @@ _ENTRIES = (
     Entry(
         name="weighted_mv",
         title="Weighted majority vote",
-        description="Learners count by how often they agree with the result, repeated until it stands.",
+        description="Learners count by how often they agree with the result, repeated until it is stable.",
         paper="Li and Yu, Error rate bounds and iterative weighted majority voting for crowdsourcing, 2014",
         function="deem_core.methods.majority:weighted_vote",
     ),
     Entry(
         name="gold_vote",
         title="Vote weighted by gold",
-        description="Learners weigh by what they got right on gold rows.",
+        description="Learners are weighted by their accuracy on gold rows.",
         paper="this project",
         function="deem_core.gold.weights:aggregate",
         aside=True,
-        limit="Needs gold rows: known labels that are handed over to be used.",
+        limit="Needs gold rows: known labels that you provide to be used.",
     ),
     Entry(
         name="ds",
@@ -152,7 +152,7 @@ _ENTRIES = (
     Entry(
         name="ebcc",
         title="EBCC",
-        description="Classes with hidden subtypes on which learners err together; three restarts, best ELBO.",
+        description="Classes with hidden subtypes on which learners make the same mistakes; three restarts, best ELBO.",
         paper="Li, Rubinstein and Cohn, Exploiting worker correlation for label aggregation in crowdsourcing, 2019",
         function="deem_core.methods.ebcc:aggregate",
         stochastic=True,
@@ -163,7 +163,9 @@ _ENTRIES = (
     Entry(
         name="gds",
         title="Grouped Dawid-Skene",
-        description="Groups of learners that err together share a hidden vote; found by BIC, fitted exactly by EM.",
+        description=(
+            "Groups of learners that make the same mistakes share a hidden vote; found by BIC, fitted exactly by EM."
+        ),
         paper="Dawid and Skene, 1979, on a latent tree as in Jaffe et al., 2016; groups and test of fit are ours",
         function="deem_core.methods.grouped_dawid_skene:aggregate",
         stochastic=True,
@@ -187,7 +189,7 @@ _ENTRIES = (
         paper="this project",
         function="deem_core.methods.one_class_rules:aggregate",
         aside=True,
-        limit="Refuses votes of which learners that know one class only cast less than half.",
+        limit="Refuses votes unless learners that know one class only cast at least half of them.",
     ),
     Entry(
         name="la1",
@@ -237,7 +239,7 @@ _ENTRIES = (
     Entry(
         name="hlm",
         title="Hyper label model",
-        description="A graph network trained beforehand on made-up votes; nothing is fitted.",
+        description="A graph network trained beforehand on synthetic votes; nothing is fitted.",
         paper="Wu et al., Learning hyper label model for programmatic weak supervision, 2023",
         function="deem_core.methods.hlm:aggregate",
         aside=True,
@@ -273,7 +275,7 @@ _ENTRIES = (
     Entry(
         name="cal_pool",
         title="Calibrated pool",
-        description="The mean of probabilities, each learner's confidence brought to its agreement with the others.",
+        description="The mean of probabilities, each learner's confidence adjusted to its agreement with the others.",
         paper="this project",
         function="deem_core.methods.pools:cal_pool",
         soft=True,

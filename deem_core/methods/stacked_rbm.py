@@ -1,11 +1,11 @@
 """Stacked binary RBMs, one class against the rest (Shaham et al., 2016).
 
 For class k the votes are v_ni = 1[x_ni = k]. An RBM p(v, h) ∝ exp(aᵀv + bᵀh + vᵀWh) is trained by CD-10 with rate 0.05,
-weights from 0.01·N(0, 1), and momentum 0.9 in the last 40 % of the epochs; in the last 20 % the rate falls tenfold,
+weights from 0.01·N(0, 1), and momentum 0.9 in the last 40% of the epochs; in the last 20% the rate falls tenfold,
 then tenfold again. A layer is made in three steps:
 
 1. train d → d with an L2 penalty of 0.01 on W;
-2. its width h is the least number of singular values of W whose sum exceeds 95 % of all, and less than d;
+2. its width h is the least number of singular values of W whose sum exceeds 95% of all, and less than d;
 3. retrain d → h without penalty; what it says about h is the next layer's input.
 
 A class ends at its own h = 1, after at most 4 layers (the fourth is forced to 1), whatever the other classes still
@@ -199,7 +199,7 @@ def _draw(layer: Layer, v: F32, rng: np.random.Generator) -> F32:
 def _widths(weights: F32, alive: F32) -> NDArray[np.int_]:
     """Return the width of each class's next layer, (K',).
 
-    Enough singular values for 95 %, but fewer than now.
+    Enough singular values for 95%, but fewer than now.
     """
     singular = np.linalg.svd(weights, compute_uv=False)
     share = np.cumsum(singular, axis=1) / np.maximum(singular.sum(axis=1, keepdims=True), 1e-12)
@@ -265,7 +265,7 @@ def _check(votes: Votes) -> None:
     if (votes.codes == NO_VOTE).any():
         raise InputError(
             "Stacked RBMs read every vote as yes or no, and a missing vote would count as no: they need votes from "
-            "every learner on every row. Try ds or deem."
+            "every learner on every row. Try Dawid-Skene or DEEM (ds, deem)."
         )
     if votes.n_classes > MAX_CLASSES:
         raise InputError(

@@ -121,7 +121,7 @@ class TrainConfig:
     )
     batch_size: int | None = knob(None, "rows per update", "large batches are steadier (paper)", low=1, high=10_000_000)
     restarts: int = knob(
-        5, "trainings to average", "energy models collapse now and then; the survivors are averaged", low=1, high=1000
+        5, "trainings to average", "energy models sometimes collapse; the survivors are averaged", low=1, high=1000
     )
     sampler: str = knob(
         "dmala", "how the model's samples are drawn", "exact in the limit and quick", choices=("dmala", "dula", "gwg")
@@ -139,7 +139,7 @@ class TrainConfig:
         choices=("data", "persistent"),
     )
     momentum: float = knob(
-        0.0, "share of the last update that goes on", "it helps at the start only (paper)", low=0, high=0.99
+        0.0, "share of the last update that carries over", "it helps at the start only (paper)", low=0, high=0.99
     )
     l1: float = knob(
         0.0,
@@ -158,7 +158,7 @@ class TrainConfig:
     start: str = knob(
         AUTO,
         "where training starts: the majority vote, or groups of learners; auto: groups where they explain the votes",
-        "from the majority vote the label may end up on one group of dependent learners",
+        "from the majority vote the label may end up following one group of dependent learners",
         choices=(AUTO, "majority", "groups"),
     )
     init_scale: float | None = knob(
@@ -176,13 +176,13 @@ class TrainConfig:
     )
     near_copies: str = knob(
         "guard",
-        "what to do about near-copies; irbm_cd keeps them unless told otherwise",
+        "what to do about near-copies; irbm_cd keeps them unless set",
         "near-copies can capture the label",
         choices=("guard", "keep", "collapse"),
     )
     draws: int = knob(
         0,
-        "passes with drawn layer outputs that the answer is the mean of; 0: one pass with their probabilities",
+        "average the answer over this many passes with sampled layer outputs; 0: one pass with their probabilities",
         "one pass is enough in most cases (paper)",
         low=0,
         high=10_000,
@@ -292,7 +292,7 @@ def resolve(config: TrainConfig, shape: Shape, *, soft: bool = False) -> Setting
     """Fill in values from the data, each with a reason.
 
     A start that is still "auto" counts as the majority vote. ``soft`` tells whether probabilities are trained on: the
-    weight at the start, log(K − 1) + log 9, then makes a hidden vote right with 90 %.
+    weight at the start, log(K − 1) + log 9, then makes a hidden vote right with 90%.
     """
     reasons = {item.name: _given_reason(config, item) for item in fields(config)}
 
@@ -316,10 +316,10 @@ def resolve(config: TrainConfig, shape: Shape, *, soft: bool = False) -> Setting
     layered = bool(config.n_layers)
     choose("batch_size", min(1024, shape.n_rows), "1024 rows, or all of them if there are fewer")
     if grouped:
-        choose("learning_rate", GROUPS_RATE, "small, so that training stays by the grouped model it starts from")
+        choose("learning_rate", GROUPS_RATE, "small, so training stays close to the grouped model it starts from")
         if config.near_copies == "guard":
             reasons["near_copies"] = "training starts from the grouped model, so near-copies are only reported"
-    choose("learning_rate", 0.5 if layered else 0.3, "holds for batches of 1024 on real ensembles")
+    choose("learning_rate", 0.5 if layered else 0.3, "default; worked for batches of 1,024 on our real ensembles")
     if config.learning_rate == AUTO:
         raise ValueError("a sweep must have found the learning rate before the other settings can follow")
     rate, batch = float(config.learning_rate or 0), int(config.batch_size or 1)
@@ -337,10 +337,10 @@ def resolve(config: TrainConfig, shape: Shape, *, soft: bool = False) -> Setting
         choose("init_scale", 2.0, "not used: the weights at the start are those of the grouped model")
     if layered:
         choose("init_scale", 2.0, "a clear majority vote to start from")
-        choose("step_size", step_size(shape.n_classes), "a flat energy moves 3 % of the votes per step")
+        choose("step_size", step_size(shape.n_classes), "a flat energy moves 3% of the votes per step")
     else:
         scale = min(2.0, 12 / max(shape.votes_per_row, 1))
-        choose("init_scale", scale, "2, or 12 / votes per row: more voters would start saturated")
+        choose("init_scale", scale, "2, or 12 / votes per row: with more votes training would start saturated")
         choose("step_size", 1.0, "without layers large steps are safe and mix better")
     return Settings(config, {name: why for name, why in reasons.items() if not (soft and name in NOT_SOFT)})
 

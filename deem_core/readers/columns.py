@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from deem_core.readers.notes import Notebook
 from deem_core.readers.source import Source
 from deem_core.text import clip, count, quoted
 from deem_core.typing import Codes
+from deem_core.votes.label_map import AS_SPELLED, LabelMap
 from deem_core.votes.labels import (
     Coding,
     LabelColumn,
@@ -24,6 +25,10 @@ from deem_core.votes.labels import (
     is_whole_number,
     trim,
 )
+from deem_core.votes.spelling import alike, examples, headline, n_spellings
+
+FEWEST_NAMED = 5
+"""Rows; in a smaller file different cells say little."""
 
 IDS_COMPARED = 200_000
 """Ids of text are slow to compare: in a larger file only so many are, and the warning says so."""
@@ -47,12 +52,18 @@ class Request:
     worker: str | None = None
     label: str | None = None
     classes: Sequence[str] = ()
+    known_learners: Sequence[str] = ()
     gold: str | None = None
+    labels: LabelMap = AS_SPELLED
 
     @property
     def n_rows(self) -> int:
         """Rows of the file, without the header."""
         return self.source.n_rows
+
+    def label_column(self, name: str) -> LabelColumn:
+        """Return a column, mapped to the keys of its classes."""
+        return self.labels.column(self.source.label_column(name))
 
 
 # ---------------------------------------------------------------------- refusals and notes
@@ -62,16 +73,20 @@ def refuse_too_few(source: Source, learners: Sequence[str], notebook: Notebook) 
     """Refuse fewer than two learners, and say what became of the others."""
     if len(learners) >= 2:
         return
-    left_out = [note.text for note in notebook.notes if note.kind == "left out" and note.column is not None]
-    reasons = " ".join(left_out[:3])
-    if len(left_out) > 3:
-        reasons += f" So were {len(left_out) - 3:,} more columns."
-    if len(source.columns) == 1:
+    named = [(name, reason) for name, reason in notebook.reasons.items() if name in source.columns]
+    reasons = "; ".join(
+        f"{name!r} was left out{': ' if reason else ' at your request'}{reason.rstrip('.')}"
+        for name, reason in named[:3]
+    )
+    if reasons:
+        more = f"; and so were {count(len(named) - 3, 'other column')}" if len(named) > 3 else ""
+        reasons = f"Column {reasons}{more}."
+    if len(source.columns) == 1 and source.delimiter is not None:
         reasons = (
             f"The file has one column, {source.columns[0]!r}; cells must be separated by comma, tab, semicolon or pipe."
         )
     elif len(source.columns) <= 6 and not learners:
-        reasons += " If each row is one answer of one worker, name the columns task, worker and label."
+        reasons += " If each row is one answer of one worker, choose the layout long."
     if learners:
         what = f"{source.name} has a single learner, {learners[0]!r}; fusing needs at least two columns of votes."
     else:
@@ -114,9 +129,9 @@ def refuse_hopeless(request: Request, columns: Sequence[LabelColumn], coding: Co
 def _advice_for_one_class(coding: Coding) -> str:
     """Say what to do where all votes are for one class."""
     if coding.minus_one_is_missing:
-        return " -1 was read as no vote; if it is a class, say what stands for no vote instead (missing)."
+        return " -1 was read as no vote; if it is a class, set what stands for a missing vote instead (missing)."
     if coding.missing:
-        return " A cell without a vote is no vote against it: add learners that vote for another class."
+        return " An empty cell is not a vote against it: add learners that vote for another class."
     return ""
 
 
@@ -125,8 +140,9 @@ def _holds_lines(label: str, source: Source) -> bool:
     return any(line.count(source.delimiter or ",") == len(source.columns) - 1 for line in lines)
 
 
-def note_coding(columns: Sequence[LabelColumn], coding: Coding, notebook: Notebook) -> None:
-    """Note missing cells, merged spellings and labels that differ in case only."""
+def note_coding(request: Request, columns: Sequence[LabelColumn], coding: Coding) -> None:
+    """Note missing cells and what became of labels."""
+    notebook, labels = request.notebook, request.labels
     minus_one = coding.missing_minus_one
     missing = {spelling: count for spelling, count in coding.missing.items() if spelling not in minus_one}
     if missing:
@@ -147,25 +163,36 @@ def note_coding(columns: Sequence[LabelColumn], coding: Coding, notebook: Notebo
     if coding.keys == ("-1", "1") and 2 * _cells(columns, ("-1",)) > _cells(columns, coding.keys):
         notebook.add(
             "warning",
-            "-1 is read as a class, because 1 is the only other label. If it means that a learner abstains, say that "
-            "-1 stands for a missing vote.",
+            "-1 is read as a class, because 1 is the only other label. If it means that a learner abstains, set -1 "
+            "as a missing vote.",
         )
-    if coding.merged:
-        pairs = [f"{label!r} also as {quoted(others, 3)}" for label, others in list(coding.merged.items())[:3]]
-        more = f" and {len(coding.merged) - 3} more" if len(coding.merged) > 3 else ""
+    for sentence in labels.sentences([text for column in columns for text in column.spellings]):
+        notebook.add("changed", sentence)
+    named = {label for label, _ in labels.names}
+    merged = {label: left for label, others in coding.merged.items() if (left := [o for o in others if o not in named])}
+    if merged:
+        pairs = [f"{label!r} also as {quoted(others, 3)}" for label, others in list(merged.items())[:3]]
+        more = f" and {len(merged) - 3} more" if len(merged) > 3 else ""
+        text = f"Labels spelled in several ways were merged: {'; '.join(pairs)}{more}."
+        notebook.add("changed", text, count=len(merged))
+    _note_alike(columns, coding, notebook)
+
+
+def _note_alike(columns: Sequence[LabelColumn], coding: Coding, notebook: Notebook) -> None:
+    """Warn of classes that look like spellings of one."""
+    cells: dict[str, int] = dict.fromkeys(coding.keys, 0)
+    for column in columns:
+        for key, n in zip(column.keys, column.counts, strict=True):
+            if key in cells:
+                cells[key] += int(n)
+    groups = alike({str(name): cells[key] for key, name in zip(coding.keys, coding.classes, strict=True)})
+    if groups:
         notebook.add(
-            "changed",
-            f"Labels spelled in several ways were merged: {'; '.join(pairs)}{more}.",
-            count=len(coding.merged),
+            "warning",
+            f"{headline(groups, coding.classes)}: {examples(groups)}. They are kept as separate classes; "
+            "“Merge spellings” (or --merge-spellings) merges them.",
+            count=n_spellings(groups),
         )
-    folded: dict[str, list[str]] = {}
-    for label in coding.classes:
-        folded.setdefault(label.casefold(), []).append(label)
-    for spellings in folded.values():
-        if len(spellings) > 1:
-            notebook.add(
-                "warning", f"{quoted(spellings)} differ in case only and are kept as different classes.", count=1
-            )
 
 
 def _cells(columns: Sequence[LabelColumn], keys: Sequence[str]) -> int:
@@ -186,12 +213,36 @@ def read_ids(request: Request) -> pd.Index:
     return text_index(texts)
 
 
+def with_unique_id(request: Request, learners: Sequence[str]) -> Request:
+    """Return the request, with an id where one is found.
+
+    That is the one column of different cells left of the votes, if they look like names: short, and no measurements.
+    """
+    source, notebook = request.source, request.notebook
+    if request.id is not None or not learners or request.n_rows < FEWEST_NAMED:
+        return request
+    columns, voting = source.columns, set(learners)
+    first = next(at for at, name in enumerate(columns) if name in voting)
+    free = [
+        name
+        for name in columns[:first]
+        if notebook.roles.get(name) in (None, "ignored") and name not in request.ignore and source.names_rows(name)
+    ]
+    named = [name for name in free if source.holds_names(name)]
+    if len(named) != 1:
+        return request
+    notebook.forget(named[0])
+    notebook.roles[named[0]] = "id"
+    notebook.add("understood", f"Column {named[0]!r} names the rows (id): all its values differ.", column=named[0])
+    return replace(request, id=named[0])
+
+
 def _note_repeats(request: Request, name: str, ids: pa.ChunkedArray) -> None:
     repeated = len(ids) - pc.count_distinct(ids).as_py()
     if not repeated:
         return
     looked_at = f" among the first {len(ids):,}" if len(ids) < request.n_rows else ""
-    hint = " Is each row one answer? Then name the columns task, worker and label." if repeated > len(ids) / 2 else ""
+    hint = " If each row is one answer, set the columns task, worker and label." if repeated > len(ids) / 2 else ""
     request.notebook.add(
         "warning",
         f"Column {name!r} does not name every row: {count(repeated, 'row repeats', 'rows repeat')} an id{looked_at}; "

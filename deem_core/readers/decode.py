@@ -25,12 +25,21 @@ _SIGNATURES = (  # how files begin that are not tables, and what to do with them
     (b"BZh91AY&SY", "compressed with bzip2", "Unpack it, or compress it with gzip."),
     (b"\xfd7zXZ", "compressed with xz", "Unpack it, or compress it with gzip."),
     (b"\x28\xb5\x2f\xfd", "compressed with zstd", "Unpack it, or compress it with gzip."),
-    (b"7z\xbc\xaf", "a 7-Zip archive", "Unpack it and bring the CSV inside."),
+    (b"7z\xbc\xaf", "a 7-Zip archive", "Unpack it and upload the CSV inside."),
     (b"SQLite format 3", "an SQLite database", "Export the table as CSV."),
     (b"\x93NUMPY", "a NumPy array file", "Save it as CSV, or use Votes.from_labels in Python."),
-    (b"\x89PNG", "a picture", "Bring a CSV, TSV or Parquet file."),
+    (b"\x89PNG", "a picture", "Upload a CSV, TSV, JSON or Parquet file."),
     (b"ARROW1", "an Arrow file", "Save it as Parquet or CSV."),
 )
+MARKED = "UTF-8 with byte order mark"
+WINDOWS = "Windows-1252 (Latin-1)"
+_CODECS = {  # how encodings are named here that Python names otherwise → its name, and whether a mark comes first
+    MARKED: ("utf-8", True),
+    "UTF-8-SIG": ("utf-8", True),
+    WINDOWS: ("cp1252", False),
+    "UTF-16": ("utf-16-le", True),
+    "UTF-32": ("utf-32-le", True),
+}
 _CONTROL = re.compile(rb"[\x01-\x08\x0b\x0e-\x1f\x7f]")
 _MARKUP = re.compile(rb"\s*<(?:!doctype html|html|\?xml)", re.IGNORECASE)
 
@@ -81,7 +90,7 @@ def load(source: Any) -> Raw:
     """Read a path, bytes or a buffer, and unpack gzip."""
     name, data = _read_all(source)
     if not data:
-        raise InputError(f"{name} is empty: it has no bytes at all. Bring a CSV, TSV or Parquet file with a header.")
+        raise InputError(f"{name} is empty (0 bytes). Upload a CSV, TSV, JSON or Parquet file with a header.")
     if data[:2] == b"\x1f\x8b":
         unpacked, rest = _gunzip(name, data)
         doubt = f"{name} goes on after its gzip data; the last {rest:,} bytes were not read." if rest else ""
@@ -103,7 +112,7 @@ def decode(raw: Raw, encoding: str | None = None) -> Text:
             return Text(_transcode(raw, marked), marked.upper())
     if data.startswith(codecs.BOM_UTF8):
         data = data[len(codecs.BOM_UTF8) :]
-        name = "UTF-8 with byte order mark"
+        name = MARKED
     else:
         name = "UTF-8"
     if b"\0" in data:
@@ -123,18 +132,24 @@ def _from_named(raw: Raw, encoding: str) -> Text:
         text = raw.data.decode(name)
     except LookupError:
         raise InputError(
-            f"There is no encoding {encoding[:40]!r}. Usual ones are utf-8, cp1252, latin-1 and utf-16."
+            f"There is no encoding {encoding[:40]!r}. Common ones are utf-8, cp1252, latin-1 and utf-16."
         ) from None
     except UnicodeError as error:
         at = f" (line {line_at(raw.data, error.start):,})" if isinstance(error, UnicodeDecodeError) else ""
         raise InputError(
-            f"{raw.name} is not {encoding} text{at}. Choose another encoding, or let it be found."
+            f"{raw.name} is not {encoding} text{at}. Choose another encoding, or have it detected."
         ) from None
     data = text.removeprefix("\ufeff").encode()
     if b"\0" in data:
         raise InputError(_nul_sentence(raw.name, data))
     _refuse_binary(raw.name, data)
-    return Text(data, name.upper())
+    return Text(data, MARKED if name == "utf-8" and raw.data.startswith(codecs.BOM_UTF8) else name.upper())
+
+
+def codec_of(encoding: str) -> tuple[str, bool]:
+    """Return Python's name of an encoding, and whether a mark comes first."""
+    known = _CODECS.get(encoding)
+    return (codecs.lookup(encoding).name, False) if known is None else known
 
 
 _MARKS = (  # the longer marks first: UTF-32 begins like UTF-16
@@ -221,17 +236,13 @@ def _refuse_foreign(raw: Raw) -> None:
     head = raw.data[:4096]
     if head[:4] == b"PK\x03\x04":
         if b"xl/" in raw.data or b"[Content_Types].xml" in head:
-            raise InputError(
-                f"{raw.name} is an Excel workbook, whatever its name says. Open it and save it as CSV (UTF-8)."
-            )
-        raise InputError(f"{raw.name} is a zip archive. Unpack it and bring the CSV inside.")
+            raise InputError(f"{raw.name} is an Excel workbook, despite its name. Open it and save it as CSV (UTF-8).")
+        raise InputError(f"{raw.name} is a zip archive. Unpack it and upload the CSV inside.")
     for signature, what, advice in _SIGNATURES:
         if head.startswith(signature):
             raise InputError(f"{raw.name} is {what}, not a table. {advice}")
     if _MARKUP.match(head):
         raise InputError(f"{raw.name} is a web page or XML, not a table. Download the CSV itself.")
-    if re.match(rb"\s*(?:\{\s*\"|\[\s*[\[{])", head):
-        raise InputError(f"{raw.name} is JSON, not a table. Save it as CSV with one column per learner.")
 
 
 def _refuse_binary(name: str, data: bytes) -> None:
@@ -240,7 +251,7 @@ def _refuse_binary(name: str, data: bytes) -> None:
     if controls > 0.001 * len(sample) + 1:
         raise InputError(
             f"{name} is binary, not text ({controls:,} control characters near its start). "
-            "Bring a CSV, TSV or Parquet file."
+            "Upload a CSV, TSV, JSON or Parquet file."
         )
 
 
@@ -288,7 +299,7 @@ def _as_latin(data: bytes, line: int) -> Text:
     It is Latin-1 with printable signs for its unused codes.
     """
     try:
-        text, encoding = data.decode("cp1252"), "Windows-1252 (Latin-1)"
+        text, encoding = data.decode("cp1252"), WINDOWS
     except UnicodeDecodeError:
         text, encoding = data.decode("latin-1"), "Latin-1"
     doubt = f"The file is not valid UTF-8 (line {line:,}), so it was read as {encoding}: check the accented letters."

@@ -9,14 +9,14 @@ import pyarrow.compute as pc
 
 from deem_core.control import NO_CONTROL, Control
 from deem_core.errors import InputError
-from deem_core.readers.source import Source
+from deem_core.readers.source import Source, look_like_names
 from deem_core.readers.stream import Stream
 from deem_core.votes.labels import MAX_SPELLINGS, LabelColumn
 
 BATCH_ROWS = 1 << 17
 """Rows that are counted at once."""
 
-SPECIAL = '"\r\n;\t,'
+SPECIAL = '"\r\n;\t,|'
 """Characters for which a text file may have to quote its cells."""
 
 
@@ -87,6 +87,11 @@ class Digest(Source):
         """Return the cells per spelling of a column, without indices."""
         return LabelColumn.from_counts(column, self.tallies[column].counts)
 
+    def holds_names(self, column: str) -> bool:
+        """Tell whether cells look like names of rows."""
+        counts = self.tallies[column].counts
+        return bool(counts) and look_like_names(pa.chunked_array([pa.array(list(counts or ()), pa.string())]))
+
     def names_rows(self, column: str) -> bool:
         """Tell whether every cell of a column is different.
 
@@ -114,7 +119,7 @@ def digest(stream: Stream, control: Control = NO_CONTROL) -> Digest:
         control.check()
         control.tell(f"Counting cells: {rows:,} rows", 0.0)
     if not rows:
-        raise InputError(f"{stream.name} has a header but no rows below it. Bring a file with at least one row.")
+        raise InputError(f"{stream.name} has a header but no rows below it. Upload a file with at least one row.")
     table = pa.table({name: pa.array([], pa.string()) for name in stream.columns})
     return Digest(
         stream.name,

@@ -13,12 +13,14 @@ import pyarrow as pa
 from deem_core.errors import InputError
 from deem_core.files.spreadsheet import as_typed
 from deem_core.files.tables import id_texts
+from deem_core.readers.columns import Request
 from deem_core.readers.notes import Note, Notebook
 from deem_core.readers.source import Source, open_source
 from deem_core.readers.truth import Role, class_keys, labels_of_rows, task_and_label
 from deem_core.text import count, quoted
 from deem_core.typing import Codes, Mask
 from deem_core.votes import NO_VOTE, Gold, Votes
+from deem_core.votes.label_map import AS_SPELLED, LabelMap
 from deem_core.votes.labels import (
     DEFAULT,
     MAX_CLASSES,
@@ -44,7 +46,12 @@ class GoldReading:
     notes: tuple[Note, ...]
 
 
-def read_gold(file: Any, votes: Votes, missing: MissingRule | Collection[str] = DEFAULT) -> GoldReading:
+def read_gold(
+    file: Any,
+    votes: Votes,
+    missing: MissingRule | Collection[str] = DEFAULT,
+    labels: LabelMap = AS_SPELLED,
+) -> GoldReading:
     """Read a file of gold labels.
 
     A queue (columns ``row`` and ``gold_label``) is matched by the number of the row, and so needs no ids; any other
@@ -55,6 +62,8 @@ def read_gold(file: Any, votes: Votes, missing: MissingRule | Collection[str] = 
     file : path, bytes or open file
     votes : Votes
     missing : MissingRule or spellings
+    labels : LabelMap
+        Of the votes.
 
     Raises
     ------
@@ -75,31 +84,31 @@ def read_gold(file: Any, votes: Votes, missing: MissingRule | Collection[str] = 
     else:
         if isinstance(votes.ids, pd.RangeIndex):
             raise InputError(
-                f"{source.name} has no columns {ROW} and {ANSWER}, and the votes have no ids to match it by. Say which "
-                "column names the rows (id), or number the rows from 1 in a column row."
+                f"{source.name} has no columns {ROW} and {ANSWER}, and the votes have no ids to match it by. Set the "
+                "id column, or number the rows from 1 in a column row."
             )
         task, label = task_and_label(source, "gold label")
-        texts = labels_of_rows(source, task, label, votes.ids, notebook, USED)
+        texts = labels_of_rows(source, task, label, votes.ids, notebook, USED, labels)
         asked = None
         column = LabelColumn.from_text(label, texts)
-    codes, only = _coded(column, votes, MissingRule.of(missing), notebook)
+    codes, only = _coded(column, votes, MissingRule.of(missing), notebook, labels)
     if not (codes != NO_VOTE).any():
-        raise InputError(f"{source.name} holds no gold label. Fill in the column {column.name!r} and bring it again.")
+        raise InputError(f"{source.name} holds no gold label. Fill in the column {column.name!r} and upload it again.")
     return GoldReading(Gold(codes, only, asked), tuple(notebook.notes))
 
 
-def column_gold(source: Source, name: str, votes: Votes, task: str | None, rule: MissingRule) -> GoldReading:
+def column_gold(request: Request, name: str, votes: Votes, task: str | None) -> GoldReading:
     """Return the gold labels in a column of the file of votes.
 
     ``task`` is the column of a long file that names the rows; None where each line is a row.
     """
-    notebook = Notebook()
+    notebook, source, labels = Notebook(), request.source, request.labels
     if task is not None:
-        texts = labels_of_rows(source, task, name, votes.ids, notebook, USED)
+        texts = labels_of_rows(source, task, name, votes.ids, notebook, USED, labels)
         column = LabelColumn.from_text(name, texts)
     else:
         column = source.label_column(name)
-    codes, only = _coded(column, votes, rule, notebook)
+    codes, only = _coded(column, votes, request.rule, notebook, labels)
     if not (codes != NO_VOTE).any():
         raise InputError(f"The gold column {name!r} holds no label. Name another one, or leave it out.")
     if task is None:
@@ -137,8 +146,15 @@ def row_numbers(source: Source, votes: Votes) -> Codes:
     rows = numbers.astype(np.int32) - 1
     if "id" in source.columns and not isinstance(votes.ids, pd.RangeIndex):
         theirs, ours = source.text("id").to_pylist(), id_texts(votes.ids[rows]).to_pylist()
-        if not any(_same(*pair) for pair in zip(theirs, ours, strict=True)):
+        alike = [_same(*pair) for pair in zip(theirs, ours, strict=True)]
+        if not any(alike):
             raise InputError(f"The ids in {source.name} are not those of these rows. Is it the queue of other votes?")
+        if not all(alike):
+            at = alike.index(False)
+            raise InputError(
+                f"{source.name} calls row {rows[at] + 1:,} {theirs[at]!r} (row {at + 1:,} of the file); the votes call "
+                f"it {ours[at]!r}. Correct the id or the number, or delete the column id to match by numbers alone."
+            )
     return rows
 
 
@@ -177,12 +193,15 @@ def _same(theirs: str | None, ours: str) -> bool:
     return theirs == ours.strip() or theirs == ours.strip().lstrip("0")
 
 
-def _coded(column: LabelColumn, votes: Votes, rule: MissingRule, notebook: Notebook) -> tuple[Codes, Any]:
+def _coded(
+    column: LabelColumn, votes: Votes, rule: MissingRule, notebook: Notebook, labels: LabelMap
+) -> tuple[Codes, Any]:
     """Return gold codes (n,) and the labels that no learner votes for."""
+    column = labels.column(column)
     if column.too_many or len(set(column.keys)) > MAX_CLASSES:
         raise InputError(f"The gold column {column.name!r} holds {column.variety} values; they are not labels.")
-    keys = class_keys(votes)
-    coding = code_columns([column], replace(rule, minus_one=False))
+    keys = class_keys(votes, labels)
+    coding = code_columns([column], replace(rule, minus_one=False), labels=labels)
     lookup, only = truth_codes(coding, keys, rule)
     codes = lookup[codes_of_spellings(column, coding.keys)][column.indices].astype(np.int32)
     unheard = codes >= len(keys)

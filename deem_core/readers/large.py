@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from deem_core.control import NO_CONTROL, Control
 from deem_core.errors import InputError
 from deem_core.readers import wide
-from deem_core.readers.columns import Request
+from deem_core.readers.columns import Request, with_unique_id
 from deem_core.readers.digest import Digest, digest
 from deem_core.readers.notes import Notebook, Report, peak_bytes
 from deem_core.readers.parse import delimiter_of
@@ -29,6 +29,7 @@ from deem_core.readers.truth import TruthCoding, code_truth_column
 from deem_core.typing import Codes
 from deem_core.votes import Votes
 from deem_core.votes.coding import as_label_array
+from deem_core.votes.label_map import AS_SPELLED, LabelMap
 from deem_core.votes.labels import DEFAULT, LabelColumn, MissingRule, codes_of_spellings, encode
 
 PART_ROWS = 1 << 18
@@ -61,6 +62,7 @@ class LargeFile:
         Column of a learner or of the truth → spelling → code.
     truth : str, optional
         Column of the truth, for evaluation only.
+    labels : LabelMap
     """
 
     stream: Stream
@@ -71,6 +73,7 @@ class LargeFile:
     truth_only: NDArray[Any]
     lookups: dict[str, dict[str, int]]
     truth: str | None
+    labels: LabelMap = AS_SPELLED
 
     @property
     def name(self) -> str:
@@ -113,7 +116,7 @@ class LargeFile:
         )
         stream = self.stream
         source = Source(stream.name, table, stream.header, stream.encoding, stream.delimiter, stream.compression)
-        return Reading(votes, self.report, source)
+        return Reading(votes, self.report, source, self.labels)
 
     def _codes(self, name: str, column: pa.DictionaryArray) -> Codes:
         lookup = self.lookups[name]
@@ -125,7 +128,7 @@ class LargeFile:
         return codes
 
     def _changed(self) -> InputError:
-        return InputError(f"{self.name} was changed while it was read. Begin again when it is complete.")
+        return InputError(f"{self.name} was changed while it was read. Start again when it is complete.")
 
 
 def open_large(
@@ -143,8 +146,11 @@ def open_large(
     delimiter: str | None = None,
     encoding: str | None = None,
     classes: Sequence[str] = (),
+    known_learners: Sequence[str] = (),
     gold: str | None = None,
     gold_file: Any = None,
+    merge_spellings: bool = False,
+    labels: Any = None,
     control: Control = NO_CONTROL,
 ) -> LargeFile:
     """Open a file to be read in parts.
@@ -166,16 +172,19 @@ def open_large(
     stream = open_stream(
         path, notebook, delimiter=None if delimiter is None else delimiter_of(delimiter), encoding=encoding
     )
+    rule = MissingRule.of(missing)
     named: dict[str, Any] = {
         "id": id,
         "truth": truth,
         "learners": learners,
         "ignore": list(ignore),
-        "rule": MissingRule.of(missing),
+        "rule": rule,
         "truth_was_named": truth is not None,
         "worker": worker,
         "label": label,
         "classes": classes,
+        "known_learners": known_learners,
+        "labels": LabelMap.of(labels, merge_spellings, rule).knowing(classes),
     }
     _refuse_layout(stream, layout, named)
     counted = digest(stream, control)
@@ -188,7 +197,7 @@ def _refuse_layout(stream: Stream, layout: Layout, named: dict[str, Any]) -> Non
     """Refuse a layout other than wide, by the first rows."""
     table = next(stream.batches(HEAD_ROWS), None)
     if table is None:
-        raise InputError(f"{stream.name} has a header but no rows below it. Bring a file with at least one row.")
+        raise InputError(f"{stream.name} has a header but no rows below it. Upload a file with at least one row.")
     source = Source(stream.name, table, stream.header, stream.encoding, stream.delimiter, stream.compression)
     plan = find_layout(Request(source=source, notebook=Notebook(), **named), layout)
     if plan.layout != "wide":
@@ -202,10 +211,11 @@ def _refuse_layout(stream: Stream, layout: Layout, named: dict[str, Any]) -> Non
 def _large(stream: Stream, counted: Digest, plan: Plan) -> LargeFile:
     request = plan.request
     chosen, coding = wide.code_learners(request, plan.columns)
+    request = with_unique_id(request, [column.name for column in chosen])
     lookups = {column.name: _lookup(column, codes_of_spellings(column, coding.keys)) for column in chosen}
     truth = TruthCoding.none()
     if request.truth is not None:
-        column = counted.label_column(request.truth)
+        column = request.label_column(request.truth)
         truth = code_truth_column(request, column, coding.keys)
         if truth.of_spelling is not None:
             lookups[request.truth] = _lookup(column, truth.of_spelling)
@@ -232,6 +242,7 @@ def _large(stream: Stream, counted: Digest, plan: Plan) -> LargeFile:
         truth_only=truth.only,
         lookups=lookups,
         truth=request.truth if truth.of_spelling is not None else None,
+        labels=request.labels,
     )
 
 

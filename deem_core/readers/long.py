@@ -111,14 +111,14 @@ def read_long(request: Request, columns: LongColumns) -> Votes:
     worker_of = chosen[workers.codes]  # -1 where the worker is empty or left out
     asked = pa.array(np.where(worker_of >= 0, 1, 0).astype(bool))
     labels = pc.if_else(asked, source.text(columns.label), "")  # what ignored workers say makes no class
-    column = LabelColumn.from_text(columns.label, labels)
+    column = request.labels.column(LabelColumn.from_text(columns.label, labels))
     if column.too_many:
         raise InputError(
             f"The label column {columns.label!r} holds {column.n_spellings:,} different values; "
             "it is not a column of labels."
         )
-    coding = code_columns([column], request.rule, extra=request.classes)
-    note_coding([column], coding, notebook)
+    coding = code_columns([column], request.rule, extra=request.classes, labels=request.labels)
+    note_coding(request, [column], coding)
     _note_nameless(tasks, workers, notebook)
     # A task whose answers are all missing is still a row, so that it comes back when labels are exported.
     rows = _rows_of_tasks(tasks.codes)
@@ -194,7 +194,7 @@ def _choose_workers(request: Request, workers: Names) -> Codes:
     left_out = [name for name, keep in zip(names, wanted, strict=True) if name and not keep]
     if left_out:
         verb = "was" if len(left_out) == 1 else "were"
-        text = f"{count(len(left_out), 'worker')} ({quoted(left_out)}) {verb} left out, as asked."
+        text = f"{count(len(left_out), 'worker')} ({quoted(left_out)}) {verb} left out, as requested."
         request.notebook.add("left out", text, count=len(left_out))
     index = np.full(len(names) + 1, -1, np.int32)
     index[:-1][wanted] = np.arange(sum(wanted))
@@ -262,8 +262,8 @@ def _truth_of_tasks(
         return None, np.empty(0, object)
     source, notebook = request.source, request.notebook
     quiet = Notebook()  # its notes would count answers, not tasks
-    column = source.label_column(columns.truth)
-    coding = code_truth_labels(column, class_keys, request.rule, quiet)
+    column = request.label_column(columns.truth)
+    coding = code_truth_labels(column, class_keys, request.rule, quiet, request.labels)
     codes, only = coding.codes(column), coding.only
     if codes is None:
         notebook.notes.extend(quiet.notes)
@@ -276,7 +276,7 @@ def _truth_of_tasks(
         at = int(np.argmax(conflict))
         raise InputError(
             f"The truth column {columns.truth!r} gives two different labels for the task in row {at + 1:,} of "
-            f"{source.name} ({source.table[columns.task][at].as_py()!r}). Mend it, or ignore the column."
+            f"{source.name} ({source.table[columns.task][at].as_py()!r}). Fix it, or ignore the column."
         )
     notebook.add(
         "understood",

@@ -56,6 +56,8 @@ class Report:
         Memory that the votes and the source table hold.
     peak_bytes : int, optional
         The most memory the process has ever held, after reading; None where the system does not tell.
+    unused_probabilities : tuple of str
+        Columns that look like probabilities and are not read as any.
     """
 
     layout: str
@@ -69,6 +71,7 @@ class Report:
     notes: tuple[Note, ...]
     held_bytes: int
     peak_bytes: int | None
+    unused_probabilities: tuple[str, ...] = ()
 
     def sentences(self, kind: Kind | None = None) -> list[str]:
         """Return the notes as plain sentences, of one kind or all."""
@@ -89,6 +92,7 @@ class Report:
             "n_learners": self.n_learners,
             "n_classes": self.n_classes,
             "roles": self.roles,
+            "unused_probabilities": list(self.unused_probabilities),
             "held_bytes": self.held_bytes,
             "peak_bytes": self.peak_bytes,
             "notes": self.sentences(),
@@ -102,6 +106,8 @@ class Notebook:
 
     notes: list[Note] = field(default_factory=list)
     roles: dict[str, str] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+    """Column → why it was left out, without advice."""
 
     def add(
         self, kind: Kind, text: str, *, count: int | None = None, rows: Iterable[int] = (), column: str | None = None
@@ -115,10 +121,22 @@ class Notebook:
             text += "."
         self.notes.append(Note(kind, text, count, first, column))
 
-    def leave_out(self, column: str, reason: str) -> None:
-        """Note that a column is not used, and why."""
+    def leave_out(self, column: str, reason: str = "", advice: str = "") -> None:
+        """Note that a column is not used, and why.
+
+        Without a reason it was the user's wish.
+        """
         self.roles[column] = "ignored"
-        self.add("left out", f"Column {column!r} was left out: {reason}", count=1, column=column)
+        self.reasons[column] = reason
+        why = f": {reason} {advice}".rstrip() if reason else " at your request."
+        text = f"Column {column!r} was left out{why}"
+        self.add("left out", text, count=1, column=column)
+
+    def forget(self, column: str) -> None:
+        """Undo what was noted of a column."""
+        self.notes[:] = [note for note in self.notes if note.column != column]
+        self.roles.pop(column, None)
+        self.reasons.pop(column, None)
 
 
 def _rows_text(rows: Sequence[int], are_more: bool) -> str:

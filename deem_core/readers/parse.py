@@ -24,6 +24,9 @@ DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "pipe"}
 
 MAX_COLUMNS = 5_000
 
+REPEATS_FROM = 50
+"""Cells; with fewer it is too early to tell whether a column repeats itself."""
+
 
 def delimiter_of(wish: str) -> str:
     """Return a delimiter from itself or its name.
@@ -42,7 +45,6 @@ def delimiter_of(wish: str) -> str:
 
 _SAMPLE_BYTES = 1 << 18
 _SAMPLE_RECORDS = 500
-_REPEATS_FROM = 50  # cells; with fewer it is too early to tell whether a column repeats itself
 _BLOCK = 1 << 22
 _BLANK_END = re.compile(rb"[\r\n]+[ \x1a]*\Z")  # Ctrl-Z ended files once
 _SEPARATOR_LINE = re.compile(rb"\"?sep=(.)\"?\r?\n", re.IGNORECASE)  # Excel's way to name the delimiter
@@ -105,7 +107,7 @@ class TextTable:
 def parse(name: str, data: bytes, delimiter: str | None = None) -> TextTable:
     """Read UTF-8 text into a table; every cell stays text."""
     if not data or data.isspace():
-        raise InputError(f"{name} is blank: it holds only white space. Bring a file with a header and rows.")
+        raise InputError(f"{name} is blank: it holds only white space. Upload a file with a header and rows.")
     top = find_top(name, data, delimiter)
     body, delimiter = top.body, top.delimiter
     table, n_spaced = _read_or_explain(body, delimiter, _column_types(top.header, top.first))
@@ -143,7 +145,7 @@ def find_top(name: str, data: bytes, delimiter: str | None = None) -> Top:
     """
     body, excel_delimiter = _cut(name, data)
     if not body.end:
-        raise InputError(f"{name} is blank: it holds no header. Bring a file with a header and rows.")
+        raise InputError(f"{name} is blank: it holds no header. Upload a file with a header and rows.")
     delimiter = delimiter or excel_delimiter or find_delimiter(body.data)
     records = [cells for _, cells in itertools.islice(_records(_head(body.data), delimiter), _SAMPLE_RECORDS)]
     header, *first = records or [next(_records(body.data, delimiter))[1]]
@@ -194,7 +196,7 @@ def _column_types(header: tuple[str, ...], first: list[list[str]]) -> list[pa.Da
     types = []
     for position in range(len(header)):
         cells = [cells[position] for cells in first if position < len(cells)]
-        repeats = len(cells) >= _REPEATS_FROM and len(set(cells)) <= len(cells) / 2
+        repeats = len(cells) >= REPEATS_FROM and len(set(cells)) <= len(cells) / 2
         types.append(pa.dictionary(pa.int32(), pa.string()) if repeats else pa.string())
     return types
 
@@ -270,7 +272,7 @@ def _why_broken(body: Body, delimiter: str, width: int) -> str:
         if len(cells) != width:
             return (
                 f"Line {line + body.lines_before:,} of {body.name} has {count(len(cells), 'cell')} but the header has "
-                f"{width:,} (delimiter: {DELIMITERS[delimiter]}). Mend that line, or quote the cells that hold the "
+                f"{width:,} (delimiter: {DELIMITERS[delimiter]}). Fix that line, or quote the cells that hold the "
                 "delimiter."
             )
     return f"{body.name} cannot be read as a table with the delimiter {DELIMITERS[delimiter]}. Export it again as CSV."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -14,10 +14,12 @@ from deem_core.readers.columns import Request, refuse_too_few
 from deem_core.readers.gold import column_gold, read_gold
 from deem_core.readers.notes import ROWS_SHOWN, Notebook, Report, peak_bytes
 from deem_core.readers.parse import DELIMITERS, delimiter_of
+from deem_core.readers.probabilities import leave_labels_out, note_unused, soft_naming
 from deem_core.readers.source import Source, open_source
 from deem_core.readers.truth import read_truth
 from deem_core.text import count, quoted
 from deem_core.votes import Votes
+from deem_core.votes.label_map import AS_SPELLED, LabelMap
 from deem_core.votes.labels import DEFAULT, MissingRule
 
 Layout = Literal["auto", "wide", "long", "soft"]
@@ -33,11 +35,14 @@ class Reading:
     report : Report
     source : Source
         Every original cell as text, so that an export can give it back exactly as it was.
+    labels : LabelMap
+        By which cells became classes; truth, gold labels and answers to these votes go through it, too.
     """
 
     votes: Votes
     report: Report
     source: Source
+    labels: LabelMap = AS_SPELLED
 
 
 def read_votes(file: Any, **options: Any) -> Votes:
@@ -60,8 +65,11 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     delimiter: str | None = None,
     encoding: str | None = None,
     classes: Sequence[str] = (),
+    known_learners: Sequence[str] = (),
     gold: str | None = None,
     gold_file: Any = None,
+    merge_spellings: bool = False,
+    labels: Any = None,
 ) -> Reading:
     """Read votes from delimited text, gzip of it, or Parquet.
 
@@ -95,10 +103,16 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     classes : sequence of str
         Labels that are known beforehand, as those of a fitted model are: columns that speak them are learners, and a
         few rows, or rows of one class, are enough.
+    known_learners : sequence of str
+        Those of a fitted model: columns of these names are learners even if their labels are not among ``classes``.
     gold : str, optional
         The column of known labels that are to be used. Never found by its name: you say so, or there is none.
     gold_file : path, bytes or open file, optional
         A second file of known labels that are to be used: task and label, or a queue that came back.
+    merge_spellings : bool
+        Whether labels that differ in writing only, such as ``spam``, ``Spam`` and ``SPAM``, are one class.
+    labels : mapping or pairs, optional
+        Label → the name of its class; None or an empty name is no vote. Classes come in this order, before all others.
 
     Returns
     -------
@@ -111,23 +125,51 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     """
     if layout not in ("auto", "wide", "long", "soft"):
         raise InputError(f"There is no layout {layout!r}; it is one of auto, wide, long and soft.")
-    rule = MissingRule.of(missing)
-    ignore = [ignore] if isinstance(ignore, str) else list(ignore)
-    learners = [learners] if isinstance(learners, str) else learners
     notebook = Notebook()
     delimiter = None if delimiter is None else delimiter_of(delimiter)
     source = open_source(path_or_buffer, notebook, delimiter=delimiter, encoding=encoding)
     note_file(source, notebook)
-    request = Request(
-        source, id, truth, learners, ignore, rule, notebook, truth is not None, worker, label, classes, gold
-    )
+    options: dict[str, Any] = {"id": id, "truth": truth, "learners": learners, "ignore": ignore, "missing": missing}
+    options |= {"worker": worker, "label": label, "classes": classes, "gold": gold}
+    options |= {"known_learners": known_learners}
+    options |= {"labels": labels, "merge_spellings": merge_spellings}
+    request = request_of(source, notebook, options)
     plan = find_layout(request, layout)
-    votes, layout_read = _read_layout(plan), plan.layout
+    votes, layout_read = read_plan(plan), plan.layout
     if truth_file is not None:
-        votes = _with_truth_file(votes, truth_file, rule, notebook)
+        votes = _with_truth_file(votes, truth_file, request)
     votes = _with_gold(votes, plan, gold_file)
     _note_votes(votes, layout_read, notebook)
-    return Reading(votes, _report(layout_read, source, votes, notebook), source)
+    unused = note_unused(plan.request)
+    return Reading(
+        votes,
+        replace(_report(layout_read, source, votes, notebook), unused_probabilities=unused),
+        source,
+        request.labels,
+    )
+
+
+def request_of(source: Source, notebook: Notebook, options: Mapping[str, Any]) -> Request:
+    """Return what to read of a source, from the options of `read`."""
+    learners, ignore, classes = options.get("learners"), options.get("ignore", ()), options.get("classes", ())
+    rule = MissingRule.of(options.get("missing", DEFAULT))
+    label_map = LabelMap.of(options.get("labels"), options.get("merge_spellings", False), rule)
+    return Request(
+        source=source,
+        id=options.get("id"),
+        truth=options.get("truth"),
+        learners=[learners] if isinstance(learners, str) else learners,
+        ignore=[ignore] if isinstance(ignore, str) else list(ignore),
+        rule=rule,
+        notebook=notebook,
+        truth_was_named=options.get("truth") is not None,
+        worker=options.get("worker"),
+        label=options.get("label"),
+        classes=classes,
+        known_learners=options.get("known_learners", ()),
+        gold=options.get("gold"),
+        labels=label_map.knowing(classes),
+    )
 
 
 def _long_if_named(request: Request, layout: Layout) -> Layout:
@@ -135,7 +177,7 @@ def _long_if_named(request: Request, layout: Layout) -> Layout:
     if request.worker is None and request.label is None:
         return layout
     if layout in ("wide", "soft"):
-        raise InputError(f"A worker or label column belongs to a long file, and the layout is to be {layout}.")
+        raise InputError(f"A worker or label column belongs to a long file, and the layout is set to {layout}.")
     return "long"
 
 
@@ -161,7 +203,7 @@ class Plan:
     naming: soft.Naming | None = None
 
 
-def _read_layout(plan: Plan) -> Votes:
+def read_plan(plan: Plan) -> Votes:
     """Return the votes of a file by its plan."""
     if plan.triplet is not None:
         return long.read_long(plan.request, plan.triplet)
@@ -184,9 +226,15 @@ def find_layout(request: Request, layout: Layout) -> Plan:
         if triplet is not None:
             return Plan("long", request, triplet=triplet)
     taken = {*(learners or ()), *(name for name in (request.id, request.truth) if name is not None)}
-    naming = _soft_naming(request, columns, taken, layout) if layout in ("auto", "soft") else None
-    known = list(naming.groups) if naming else []
-    soft_columns = set(naming.columns) if naming else set()
+    naming = soft_naming(request, columns, taken, layout) if layout in ("auto", "soft") else None
+    known = naming.learners if naming else []
+    soft_columns = set(naming.columns) if naming else set[str]()
+    if naming is not None:
+        soft_columns |= {verdict.probability for verdict in naming.verdicts.values()}
+        labels = {verdict.label for verdict in naming.verdicts.values()}
+        taken |= labels  # no truth, no id
+        learners = None if learners is None else [*learners, *labels]
+        leave_labels_out(request, naming, columns)
     _refuse_unknown(request, known)
     rest = [name for name in columns if name not in soft_columns and notebook.roles.get(name) is None]
     free = [name for name in rest if name not in taken]
@@ -196,7 +244,8 @@ def find_layout(request: Request, layout: Layout) -> Plan:
     rest = [name for name in rest if notebook.roles.get(name) is None]
     if learners is not None:
         rest = _only(rest, learners, notebook)
-        refuse_too_few(request.source, [*known, *rest], notebook)
+        voters = {*rest, *(naming.groups if naming else ())}
+        refuse_too_few(request.source, sorted(voters), notebook)
     return Plan("wide" if naming is None else "soft", request, rest, naming=naming)
 
 
@@ -218,7 +267,7 @@ def _without_ignored(request: Request) -> list[str]:
     columns = []
     for name in request.source.columns:
         if name in request.ignore:
-            request.notebook.leave_out(name, "you asked for it.")
+            request.notebook.leave_out(name)
         elif request.notebook.roles.get(name) is None:
             columns.append(name)
     return columns
@@ -227,6 +276,8 @@ def _without_ignored(request: Request) -> list[str]:
 def _long_columns(request: Request, columns: Sequence[str], layout: Layout) -> long.LongColumns | None:
     triplet = long.find_columns(columns, request.id, request.truth, request.worker, request.label)
     if layout == "auto":
+        if request.source.votes:  # the records hold the votes of all learners
+            return None
         return triplet if long.looks_long(request.source, triplet, request.gold) else None
     if triplet is None and len(columns) == 3 and request.id is None and request.truth is None:
         task, worker, label = columns  # by position, where the names tell nothing
@@ -234,40 +285,9 @@ def _long_columns(request: Request, columns: Sequence[str], layout: Layout) -> l
     if triplet is None:
         raise InputError(
             f"A long file needs columns for task, worker and label; {request.source.name} has {quoted(columns)}. "
-            "Rename its columns to task, worker and label."
+            "Set their roles under “Columns and reading”, or use --id, --worker and --label."
         )
     return triplet
-
-
-def _soft_naming(request: Request, columns: Sequence[str], taken: set[str], layout: Layout) -> soft.Naming | None:
-    """Return the soft columns of the learners that are wanted."""
-    free = [name for name in columns if name not in taken]
-    naming = soft.find_naming(request.source, free, request.rule)
-    if naming is None and layout == "soft":
-        named = soft.named_groups(free)
-        if named is None:
-            raise InputError(
-                "A soft file needs at least two columns named <learner>:<class> for a learner; "
-                f"{request.source.name} has {quoted(columns)}."
-            )
-        naming = soft.read_values(request.source, named, request.rule)
-    if naming is None:
-        return None
-    groups = {}
-    for learner, group in naming.groups.items():
-        reason = None
-        if learner in request.ignore or (request.learners is not None and learner not in request.learners):
-            reason = f"learner {learner!r} is not to be used."
-        elif request.learners is None and (
-            roles.simple(learner) in roles.TRUTH_NAMES or roles.smells_of_truth(learner)
-        ):
-            reason = "its name speaks of the truth, which must not be a vote."
-        if reason:
-            for column in group.values():
-                request.notebook.leave_out(column, reason)
-        else:
-            groups[learner] = group
-    return replace(naming, groups=groups) if groups else None
 
 
 def _only(columns: Sequence[str], learners: Sequence[str] | None, notebook: Notebook) -> list[str]:
@@ -296,17 +316,17 @@ def _refuse_roles(request: Request, columns: Sequence[str]) -> None:
             if name == twin:
                 raise InputError(
                     f"Column {name!r} cannot be both the {role} and the {other}."
-                    + (" What is used cannot be evaluated on: leave the truth out." if other == "gold" else "")
+                    + (" Labels that are used cannot serve evaluation: leave the truth out." if other == "gold" else "")
                 )
 
 
-def _with_truth_file(votes: Votes, truth_file: Any, rule: MissingRule, notebook: Notebook) -> Votes:
+def _with_truth_file(votes: Votes, truth_file: Any, request: Request) -> Votes:
     if votes.truth is not None:
         raise InputError("The truth was given twice: by a column of the file and by a second file. Ignore one of them.")
     if isinstance(votes.ids, pd.RangeIndex):
-        raise InputError("A truth file is matched by id, and no column names the rows. Say which one does (id).")
-    truth = read_truth(truth_file, votes, rule)
-    notebook.notes.extend(truth.notes)
+        raise InputError("A truth file is matched by id, and no id column is set. Set it (id).")
+    truth = read_truth(truth_file, votes, request.rule, request.labels)
+    request.notebook.notes.extend(truth.notes)
     return replace(votes, truth=truth.codes, truth_only=truth.truth_only)
 
 
@@ -317,9 +337,9 @@ def _with_gold(votes: Votes, plan: Plan, gold_file: Any) -> Votes:
         raise InputError("Gold labels were given twice: by a column of the file and by a second file. Leave one out.")
     if request.gold is not None:
         task = None if plan.triplet is None else plan.triplet.task
-        reading = column_gold(request.source, request.gold, votes, task, request.rule)
+        reading = column_gold(request, request.gold, votes, task)
     elif gold_file is not None:
-        reading = read_gold(gold_file, votes, request.rule)
+        reading = read_gold(gold_file, votes, request.rule, request.labels)
     else:
         return votes
     request.notebook.notes.extend(reading.notes)
@@ -329,10 +349,12 @@ def _with_gold(votes: Votes, plan: Plan, gold_file: Any) -> Votes:
 def note_file(source: Source, notebook: Notebook) -> None:
     """Note the format and the size of a file."""
     size = f"{count(source.n_rows, 'row')} and {count(len(source.columns), 'column')}"
-    if source.delimiter is None:
+    packed = ", gzip" if source.compression else ""
+    if source.encoding == "parquet":
         notebook.add("understood", f"{source.name}: Parquet, {size}.")
+    elif source.delimiter is None:
+        notebook.add("understood", f"{source.name}: JSON records, {source.encoding}{packed}, {size}.")
     else:
-        packed = ", gzip" if source.compression else ""
         kind = f"{source.encoding}, separated by {DELIMITERS[source.delimiter]}{packed}"
         notebook.add("understood", f"{source.name}: {kind}, {size}.")
 

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from deem_core.errors import InputError
 from deem_core.readers.notes import Notebook
-from deem_core.readers.source import UNNAMED, Source
 from deem_core.text import quoted
+
+if TYPE_CHECKING:
+    from deem_core.readers.source import Source
+
+UNNAMED = "(unnamed)"
+"""Stands for the empty header cell that pandas writes above its index."""
 
 # Usual names, the most telling first: in a long file `task` wins over `id`.
 TASK_NAMES = (
@@ -50,6 +56,8 @@ TRUTH_NAMES = (
     *("correct_label", "correct_answer", "correct", "expected_label", "expected", "reference_label", "reference"),
     *("true", "y_test", "actual", "label", "labels", "target", "y", "class"),
 )
+_ID_WORDS = {"id", "ids", "uid", "uuid", "guid", "key", "ticket", "name", "filename", "file", "path", "url"}
+_MANY_ROWS = 20
 _TRUTH_WORDS = {"truth", "groundtruth", "gt", "gold", "golden"}
 
 
@@ -79,18 +87,20 @@ def require(columns: Sequence[str], wanted: Iterable[str], what: str) -> None:
 
 
 def find_id(source: Source, columns: Sequence[str], id: str | None, notebook: Notebook) -> str | None:
-    """Return the id column: the one named, else by usual names.
+    """Return the id column: the one named, else by its name.
 
-    Where several have usual names, none is taken.
+    Of several with usual names, the most telling one that names every row is taken; if none does, none is. Other names
+    that speak of an id (``prompt_id``, ``Ticket``) count only where every cell is different.
     """
     if id is not None:
         notebook.roles[id] = "id"
         notebook.add("understood", f"Column {id!r} names the rows (id).", column=id)
         return id
     candidates = matches(columns, TASK_NAMES)
-    if len(candidates) > 1:
-        unique = [name for name in candidates if source.names_rows(name)]
-        candidates = unique if len(unique) == 1 else candidates
+    if len(candidates) != 1:
+        names = candidates or [name for name in columns if _speaks_of_id(name, source.n_rows)]
+        unique = [name for name in names if source.names_rows(name)]
+        candidates = unique[:1] or candidates
     if len(candidates) > 1:
         for column in candidates:
             notebook.leave_out(
@@ -103,6 +113,15 @@ def find_id(source: Source, columns: Sequence[str], id: str | None, notebook: No
     notebook.add("understood", f"{what} names the rows (id).", column=candidates[0])
     notebook.roles[candidates[0]] = "id"
     return candidates[0]
+
+
+def _speaks_of_id(name: str, n_rows: int) -> bool:
+    """Tell whether a name hints at an id.
+
+    A name that only ends in "id" may be a learner's (David), who cannot give so many different labels.
+    """
+    words = re.split(r"[^a-z0-9]+", simple(name))
+    return not _ID_WORDS.isdisjoint(words) or (n_rows >= _MANY_ROWS and words[-1].endswith("id"))
 
 
 def find_truth(columns: Sequence[str], truth: str | None, notebook: Notebook) -> str | None:
@@ -119,7 +138,7 @@ def find_truth(columns: Sequence[str], truth: str | None, notebook: Notebook) ->
         candidates = []
     for column in columns:
         if column not in candidates and notebook.roles.get(column) is None and speaks_of_truth(column):
-            reason = "its name speaks of the truth, which must not be a vote."
+            reason = "its name suggests the truth, which must not be a vote."
             notebook.leave_out(column, f"{reason} Name it as the truth, or list it among the learners.")
     if not candidates:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,17 +12,18 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from deem_core.errors import InputError
-from deem_core.readers.columns import Request, note_coding, read_ids, refuse_hopeless, refuse_too_few
+from deem_core.readers.columns import Request, note_coding, read_ids, refuse_hopeless, refuse_too_few, with_unique_id
 from deem_core.readers.notes import Notebook
 from deem_core.readers.source import Source
 from deem_core.readers.truth import read_truth_column
+from deem_core.readers.verdicts import Verdict, as_soft, note_mended, note_verdicts
 from deem_core.readers.wide import choose_learners
 from deem_core.text import clip, count, quoted
 from deem_core.typing import Floats
 from deem_core.votes import Votes, checks
 from deem_core.votes.arrays import one_hot
 from deem_core.votes.coding import as_label_array
-from deem_core.votes.labels import MissingRule, canonical_text, code_columns
+from deem_core.votes.labels import MissingRule, code_columns
 
 SEPARATORS = (":", "__", ".p_", "_prob_")
 MAX_NUMBERS = 2_000_000_000
@@ -42,14 +43,22 @@ class Naming:
         Learner → class name → column.
     values : dict
         Column → its (n,) numbers, NaN where missing.
+    verdicts : dict
+        Learner → its labels with a probability each.
     """
 
     groups: Mapping[str, Mapping[str, str]]
     values: dict[str, Floats] = field(default_factory=dict)
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+
+    @property
+    def learners(self) -> list[str]:
+        """All learners with probabilities."""
+        return [*self.groups, *self.verdicts]
 
     @property
     def columns(self) -> list[str]:
-        """All soft columns."""
+        """All columns of probabilities by class."""
         return [column for group in self.groups.values() for column in group.values()]
 
 
@@ -132,10 +141,29 @@ def read_values(source: Source, naming: Naming, rule: MissingRule) -> Naming:
             row = pc.index(readable, False).as_py()
             raise InputError(
                 f"Column {column!r} holds {_cell(source, column, row)} in row {row + 1:,}, "
-                "which is not a probability. Mend the cell or ignore the column."
+                "which is not a probability. Fix the cell or ignore the column."
             )
         values[column] = _as_numbers(texts, rule)
     return Naming(naming.groups, values)
+
+
+def numbers_of(source: Source, column: str, rule: MissingRule) -> Floats | None:
+    """Return a column as numbers; None if a cell is none."""
+    texts = _plain_numbers(source.text(column))
+    return _as_numbers(texts, rule) if pc.all(_is_readable(texts, rule)).as_py() else None
+
+
+def classes_named(columns: Sequence[str], words: Collection[str]) -> set[str]:
+    """Return the columns named by learner and class.
+
+    But for those whose classes are all such words.
+    """
+    found: set[str] = set()
+    for separator in SEPARATORS:
+        for group in _groups_by_name(separator, columns).values():
+            if not {class_.casefold() for class_ in group} <= set(words):
+                found.update(group.values())
+    return found
 
 
 def _cell(source: Source, column: str, row: int) -> str:
@@ -168,38 +196,48 @@ def read_soft(request: Request, naming: Naming, columns: Sequence[str]) -> Votes
     """
     source, notebook = request.source, request.notebook
     names = list(naming.groups)
-    if repeated := set(names) & set(columns):
-        raise InputError(f"Learner {min(repeated)!r} has both a label column and probability columns. Ignore one.")
-    notebook.add(
-        "understood",
-        f"{count(len(naming.columns), 'column')} hold the probabilities of {count(len(names), 'learner')} "
-        f"({quoted(names)}), one for each class.",
-        count=len(naming.columns),
-    )
+    if names:
+        notebook.add(
+            "understood",
+            f"{count(len(naming.columns), 'column')} hold the probabilities of {count(len(names), 'learner')} "
+            f"({quoted(names)}), one for each class.",
+            count=len(naming.columns),
+        )
     _note_decimal_commas(source, naming, notebook)
     for column in naming.columns:
         notebook.roles[column] = "learner"
     known = {
-        learner: {canonical_text(class_): source.table.num_rows for class_ in group}
+        learner: {key: source.table.num_rows for class_ in group if (key := request.labels.key(class_))}
         for learner, group in naming.groups.items()
     }
     plain = choose_learners(request, columns, known)
-    order = _order(source, naming, [column.name for column in plain])
+    used = _used_verdicts(request, naming, [column.name for column in plain])
+    learner_of = {column.name: used[column.name].learner if column.name in used else column.name for column in plain}
+    order = _order(source, naming, learner_of)
     refuse_too_few(source, order, notebook)
     classes = [class_ for group in naming.groups.values() for class_ in group]
-    coding = code_columns(plain, request.rule, extra=[*classes, *request.classes])
-    note_coding(plain, coding, notebook)
+    coding = code_columns(plain, request.rule, extra=[*classes, *request.classes], labels=request.labels)
+    note_coding(request, plain, coding)
     refuse_hopeless(request, plain, coding)
     shape = (source.table.num_rows, len(order), len(coding.classes))
     if math.prod(shape) > MAX_NUMBERS:
         raise InputError(
             f"{shape[0]:,} rows × {shape[1]:,} learners × {shape[2]:,} classes of probabilities do not fit in memory. "
-            "Split the file, or bring labels instead of probabilities."
+            "Split the file, or upload labels instead of probabilities."
         )
     soft = np.zeros(shape, np.float32)
+    code_of = {key: code for code, key in enumerate(coding.keys)}
+    mended = [0, 0]
     for j, label_column in enumerate(plain):
-        soft[:, order.index(label_column.name)] = one_hot(coding.codes[:, [j]], len(coding.classes))[:, 0]
-    _fill(request, soft, naming, order, {key: code for code, key in enumerate(coding.keys)})
+        at, cast = order.index(learner_of[label_column.name]), coding.codes[:, j]
+        if (verdict := used.get(label_column.name)) is None:
+            soft[:, at] = one_hot(cast[:, None], len(coding.classes))[:, 0]
+        else:
+            soft[:, at], *numbers = as_soft(verdict, cast, len(coding.classes), code_of.get(verdict.of_class or ""))
+            mended = [sum(pair) for pair in zip(mended, numbers, strict=True)]
+    note_mended(notebook, *mended)
+    _fill(request, soft, naming, order, code_of)
+    request = with_unique_id(request, [*learner_of, *naming.columns])
     codes, only = read_truth_column(request, coding.keys)
     return Votes(
         codes=checks.hard_codes(soft),
@@ -223,10 +261,22 @@ def _note_decimal_commas(source: Source, naming: Naming, notebook: Notebook) -> 
         notebook.add("changed", text, count=len(commas))
 
 
-def _order(source: Source, naming: Naming, plain: Sequence[str]) -> list[str]:
+def _used_verdicts(request: Request, naming: Naming, plain: Sequence[str]) -> dict[str, Verdict]:
+    """Return the verdicts in use by their column of labels."""
+    used = {verdict.label: verdict for verdict in naming.verdicts.values() if verdict.label in plain}
+    for verdict in naming.verdicts.values():
+        if verdict.label in used:
+            request.notebook.roles[verdict.probability] = "learner"
+        else:
+            request.notebook.leave_out(verdict.probability, f"the labels in {verdict.label!r} are not used.")
+    note_verdicts(request, {verdict.learner: verdict for verdict in used.values()})
+    return used
+
+
+def _order(source: Source, naming: Naming, plain: Mapping[str, str]) -> list[str]:
     """Return all learners in the order of their first columns."""
     learner_of = {column: learner for learner, group in naming.groups.items() for column in group.values()}
-    learner_of.update({name: name for name in plain})
+    learner_of.update(plain)
     return list(dict.fromkeys(learner_of[name] for name in source.columns if name in learner_of))
 
 
@@ -238,14 +288,14 @@ def _fill(
     renormalised: list[int] = []
     n_renormalised = n_zero = n_partial = 0
     for learner, group in naming.groups.items():
-        keys = [canonical_text(class_) for class_ in group]
-        if len(set(keys)) < len(keys):
+        keys = [request.labels.key(class_) for class_ in group]
+        if request.labels.plain and len(set(keys)) < len(keys):
             raise InputError(f"Learner {learner!r} has two columns for one class: {quoted(group.values())}.")
         values = np.column_stack([naming.values[column] for column in group.values()])
         _refuse_impossible(request.source, values, list(group.values()))
         normal = checks.normalise(values[:, None, :].astype(np.float32), [learner])
         at = order.index(learner)
-        soft[:, at][:, [code_of[key] for key in keys]] = normal.soft[:, 0]
+        soft[:, at] = _of_classes(normal.soft[:, 0], keys, code_of)
         n_renormalised += normal.n_renormalised
         n_zero += normal.n_zero
         n_partial += normal.n_partial
@@ -253,7 +303,7 @@ def _fill(
     if n_renormalised:
         notebook.add(
             "changed",
-            f"Renormalised {count(n_renormalised, 'soft vote')} that did not sum to 1 within 1 %",
+            f"Renormalised {count(n_renormalised, 'soft vote')} that did not sum to 1 within 1%",
             count=n_renormalised,
             rows=sorted(set(renormalised)),
         )
@@ -263,6 +313,21 @@ def _fill(
     if n_zero:
         text = f"Took {count(n_zero, 'soft vote')} with all probabilities 0 as no vote."
         notebook.add("changed", text, count=n_zero)
+
+
+def _of_classes(given: NDArray[np.float32], keys: Sequence[str], code_of: Mapping[str, int]) -> NDArray[np.float32]:
+    """Return probabilities of columns as those of classes, (n, K).
+
+    Columns of one class are added up; where a column's label is no vote, the others are scaled to 1.
+    """
+    made = np.zeros((len(given), len(code_of)), np.float32)
+    for j, key in enumerate(keys):
+        if key in code_of:
+            made[:, code_of[key]] += given[:, j]
+    if not code_of.keys() >= set(keys):
+        total = made.sum(axis=1, keepdims=True)
+        np.divide(made, total, out=made, where=total > 0)
+    return made
 
 
 def _refuse_impossible(source: Source, values: Floats, columns: Sequence[str]) -> None:

@@ -10,13 +10,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from deem_core.errors import InputError
-from deem_core.readers import decode, parse
+from deem_core.readers import decode, parse, records
 from deem_core.readers.notes import Notebook
+from deem_core.readers.roles import UNNAMED
 from deem_core.text import count
 from deem_core.votes.labels import LabelColumn, encode, is_number
 
-UNNAMED = "(unnamed)"
-"""Stands for the empty header cell that pandas writes above its index."""
+LONGEST_NAME = 64
+"""Characters; a longer cell is a text, not a name of a row."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,9 @@ class Source:
     header : tuple of str
         The header cells as they were spelled (names in ``table`` are trimmed).
     encoding, delimiter, compression : str or None
+        Parquet has the encoding "parquet" and no delimiter; JSON records have no delimiter.
+    votes : tuple of str
+        Columns that the file itself calls votes, as JSON records can.
     """
 
     name: str
@@ -40,6 +44,7 @@ class Source:
     encoding: str
     delimiter: str | None
     compression: str | None
+    votes: tuple[str, ...] = ()
 
     @property
     def columns(self) -> list[str]:
@@ -55,6 +60,10 @@ class Source:
         """Tell whether every cell of a column is different."""
         return len(encode(self.table[column]).dictionary) == self.n_rows
 
+    def holds_names(self, column: str) -> bool:
+        """Tell whether cells look like names of rows."""
+        return look_like_names(plain_text(self.table[column]))
+
     def label_column(self, column: str) -> LabelColumn:
         """Return a column's cells as indices into its distinct ones."""
         return LabelColumn.from_text(column, self.table[column])
@@ -62,6 +71,23 @@ class Source:
     def text(self, column: str) -> pa.ChunkedArray:
         """Return a column's cells as plain text."""
         return plain_text(self.table[column])
+
+
+def look_like_names(cells: pa.ChunkedArray) -> bool:
+    """Tell names of rows from texts and measurements."""
+    texts = pc.utf8_trim_whitespace(cells)
+    length = pc.min_max(pc.utf8_length(texts))
+    if length["min"].as_py() == 0 or length["max"].as_py() > LONGEST_NAME:
+        return False
+    if pc.any(pc.greater(pc.count_substring(texts, " "), 2)).as_py():
+        return False
+    if not pc.any(pc.match_substring_regex(texts, "[^0-9.,eE+-]")).as_py():
+        try:
+            numbers = pc.cast(texts, pa.int64()).to_numpy()
+        except pa.ArrowInvalid:
+            return False
+        return bool((numbers[1:] > numbers[:-1]).all())
+    return True
 
 
 def plain_text(cells: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -88,6 +114,8 @@ def open_source(
         source = _from_parquet(raw, notebook)
     else:
         text = decode.decode(raw, encoding)
+        if delimiter is None and records.is_json(text.data):
+            return _from_records(raw, text, notebook)
         parsed = parse.parse(raw.name, text.data, delimiter)
         names = clean_header(raw.name, parsed.header, parsed.columns, notebook)
         table = pa.table(parsed.columns, names=names)
@@ -95,9 +123,31 @@ def open_source(
         _note_text(raw, text, parsed, notebook)
     if not source.table.num_columns or not source.table.num_rows:
         raise InputError(
-            f"{source.name} has a header but no rows below it. Bring a file with at least one row of votes."
+            f"{source.name} has a header but no rows below it. Upload a file with at least one row of votes."
         )
     return source
+
+
+def _from_records(raw: decode.Raw, text: decode.Text, notebook: Notebook) -> Source:
+    """Return JSON records as a table of text."""
+    found = records.parse_records(raw.name, text.data)
+    for doubt in (raw.doubt, text.doubt, *found.doubts):
+        if doubt:
+            notebook.add("warning", doubt)
+    columns = {}
+    for name, cells in found.columns.items():
+        column = records.as_column(cells)
+        if column is None:
+            notebook.leave_out(name, "its cells are not text.")
+        else:
+            repeats = len(cells) >= parse.REPEATS_FROM and pc.count_distinct(column).as_py() <= len(cells) / 2
+            columns[name] = column.dictionary_encode() if repeats else column
+    if not columns:
+        raise InputError(f"The records in {raw.name} have no field that can be read. Write one field per learner.")
+    header = tuple(columns)
+    names = clean_header(raw.name, header, list(columns.values()), notebook)
+    table = pa.table(list(columns.values()), names=names)
+    return Source(raw.name, table, header, text.encoding, None, raw.compression, found.votes)
 
 
 def _note_text(raw: decode.Raw, text: decode.Text, parsed: parse.TextTable, notebook: Notebook) -> None:

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from deem_core.errors import InputError
 from deem_core.readers import decode, parse
 from deem_core.readers.notes import Notebook
+from deem_core.readers.records import is_json
 from deem_core.readers.source import as_text, clean_header, first_line, refuse_repeated
 from deem_core.text import clip, count
 
@@ -31,7 +32,7 @@ _MOST_LINES = 100  # of a cell; one with more is an open quote
 _PARQUET_ROWS = 1 << 16
 _FIRST_ROWS = 1_000  # by which columns of Parquet are told that are no text
 _PARQUET_BUFFER = 1 << 20  # bytes read at once: row groups may be larger than memory
-_CODECS = {"UTF-8": "utf8", "UTF-8 with byte order mark": "utf8", "Windows-1252 (Latin-1)": "cp1252"}
+_CODECS = {"UTF-8": "utf8", decode.MARKED: "utf8", decode.WINDOWS: "cp1252"}
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,8 @@ class Stream:
                     for name, text in zip(self.columns, texts, strict=True):
                         if text is None:
                             raise InputError(
-                                f"Column {name!r} of {self.name} holds cells that are no text between rows "
-                                f"{done + 1:,} and {done + batch.num_rows:,}. Mend them, or write the file without it."
+                                f"Column {name!r} of {self.name} holds cells that are not text between rows "
+                                f"{done + 1:,} and {done + batch.num_rows:,}. Fix them, or write the file without it."
                             )
                     yield pa.table(texts, names=list(self.columns))
                     done += batch.num_rows
@@ -130,8 +131,8 @@ class Stream:
         text = first_line(error)
         if "UTF8" in text:
             return (
-                f"{self.name} is not {self.encoding} text to its end ({text}). Say how it is written, such as "
-                "--encoding cp1252, or export it again as CSV (UTF-8)."
+                f"{self.name} is not {self.encoding} text throughout ({text}). Set the encoding, such as --encoding "
+                "cp1252, or export it again as CSV (UTF-8)."
             )
         if "straddling" in text:
             return (
@@ -154,7 +155,7 @@ class Stream:
         where = "A row" if broken.row.number is None else f"Line {broken.row.number:,}"
         return (
             f"{where} of {self.name} has {count(broken.row.actual_columns, 'cell')} but the header has "
-            f"{broken.row.expected_columns:,} ({clip(broken.row.text, 40)!r}). Mend it, or quote the cells that hold "
+            f"{broken.row.expected_columns:,} ({clip(broken.row.text, 40)!r}). Fix it, or quote the cells that hold "
             "the delimiter."
         )
 
@@ -191,6 +192,10 @@ def open_stream(
     if head.is_parquet:
         return _open_parquet(Path(path), notebook)
     text = decode.decode(head, encoding)
+    if delimiter is None and is_json(text.data):
+        raise InputError(
+            f"{head.name} holds JSON records, which are read whole only: leave --stream out, or save it as CSV."
+        )
     top = parse.find_top(head.name, text.data, delimiter)
     names = clean_header(head.name, top.header, [], notebook)
     if text.doubt:
@@ -198,6 +203,11 @@ def open_stream(
     return Stream(
         Path(path), top.header, tuple(names), text.encoding, top.delimiter, head.compression, top.body.lines_before
     )
+
+
+def holds_records(path: str | os.PathLike[str]) -> bool:
+    """Tell JSON records from tables, by the beginning of a file."""
+    return is_json(_read_head(Path(path)).data)
 
 
 def _read_head(path: Path) -> decode.Raw:
@@ -212,7 +222,7 @@ def _read_head(path: Path) -> decode.Raw:
     except (OSError, ValueError) as error:
         raise InputError(f"{str(path)!r} cannot be read: {first_line(error)}.") from None
     if not head:
-        raise InputError(f"{path.name} is empty: it has no bytes at all. Bring a CSV or Parquet file with a header.")
+        raise InputError(f"{path.name} is empty (0 bytes). Upload a CSV or Parquet file with a header.")
     if len(head) == HEAD_BYTES and b"\0" not in head and b"\n" in head:  # two-byte encodings are cut by the byte
         head = head[: head.rindex(b"\n") + 1]
     return decode.Raw(path.name, head, "gzip" if packed else None)

@@ -20,7 +20,8 @@ from deem_core.readers.source import Source, open_source
 from deem_core.text import count, quoted
 from deem_core.typing import Codes
 from deem_core.votes import Votes
-from deem_core.votes.coding import as_label_array, key_of
+from deem_core.votes.coding import as_label_array
+from deem_core.votes.label_map import AS_SPELLED, LabelMap
 from deem_core.votes.labels import (
     DEFAULT,
     MAX_CLASSES,
@@ -66,7 +67,12 @@ class Truth:
     notes: tuple[Note, ...]
 
 
-def read_truth(file: Any, votes: Votes, missing: MissingRule | Collection[str] = DEFAULT) -> Truth:
+def read_truth(
+    file: Any,
+    votes: Votes,
+    missing: MissingRule | Collection[str] = DEFAULT,
+    labels: LabelMap = AS_SPELLED,
+) -> Truth:
     """Read a file of task and true label for votes with ids.
 
     Parameters
@@ -74,6 +80,8 @@ def read_truth(file: Any, votes: Votes, missing: MissingRule | Collection[str] =
     file : path, bytes or open file
     votes : Votes
     missing : MissingRule or spellings
+    labels : LabelMap
+        Of the votes.
 
     Raises
     ------
@@ -84,23 +92,27 @@ def read_truth(file: Any, votes: Votes, missing: MissingRule | Collection[str] =
     source = open_source(file, notebook)
     notebook.notes[:] = [note for note in notebook.notes if note.kind in ("warning", "changed")]
     task, label = task_and_label(source, "true label")
-    texts = labels_of_rows(source, task, label, votes.ids, notebook, EVALUATION_ONLY)
-    column = LabelColumn.from_text(label, texts)
-    truth = code_truth_labels(column, class_keys(votes), MissingRule.of(missing), notebook)
+    texts = labels_of_rows(source, task, label, votes.ids, notebook, EVALUATION_ONLY, labels)
+    column = labels.column(LabelColumn.from_text(label, texts))
+    truth = code_truth_labels(column, class_keys(votes, labels), MissingRule.of(missing), notebook, labels)
     return Truth(truth.codes(column), truth.only, tuple(notebook.notes))
 
 
 def label_truth(
-    name: str, labels: Iterable[str], votes: Votes, missing: MissingRule | Collection[str] = DEFAULT
+    name: str,
+    texts: Iterable[str],
+    votes: Votes,
+    missing: MissingRule | Collection[str] = DEFAULT,
+    labels: LabelMap = AS_SPELLED,
 ) -> Truth:
     """Return one true label per row of the votes as truth.
 
     ``name`` is what notes call them.
     """
     notebook = Notebook()
-    texts = pa.chunked_array([pa.array(labels, pa.string())])
-    column = LabelColumn.from_text(name, texts)
-    truth = code_truth_labels(column, class_keys(votes), MissingRule.of(missing), notebook)
+    cells = pa.chunked_array([pa.array(texts, pa.string())])
+    column = labels.column(LabelColumn.from_text(name, cells))
+    truth = code_truth_labels(column, class_keys(votes, labels), MissingRule.of(missing), notebook, labels)
     return Truth(truth.codes(column), truth.only, tuple(notebook.notes))
 
 
@@ -133,7 +145,7 @@ def read_truth_column(request: Request, class_keys: Sequence[str]) -> tuple[Code
     """Return truth codes (n,) and the labels that only truth has."""
     if request.truth is None:
         return None, np.empty(0, object)
-    column = request.source.label_column(request.truth)
+    column = request.label_column(request.truth)
     truth = code_truth_column(request, column, class_keys)
     return truth.codes(column), truth.only
 
@@ -144,7 +156,7 @@ def code_truth_column(request: Request, column: LabelColumn, class_keys: Sequenc
     One that was taken as the truth by its name alone, but shares nothing with the votes, is set aside.
     """
     name, notebook = column.name, request.notebook
-    truth = code_truth_labels(column, class_keys, request.rule, notebook)
+    truth = code_truth_labels(column, class_keys, request.rule, notebook, request.labels)
     found = truth.of_spelling
     if found is None or request.truth_was_named or ((found >= 0) & (found < len(class_keys))).any():
         return truth
@@ -154,15 +166,22 @@ def code_truth_column(request: Request, column: LabelColumn, class_keys: Sequenc
 
 
 def code_truth_labels(
-    column: LabelColumn, class_keys: Sequence[str], rule: MissingRule, notebook: Notebook
+    column: LabelColumn,
+    class_keys: Sequence[str],
+    rule: MissingRule,
+    notebook: Notebook,
+    labels: LabelMap = AS_SPELLED,
 ) -> TruthCoding:
-    """Code a column of true labels over the classes of the votes."""
+    """Code a column of true labels over the classes of the votes.
+
+    The column was mapped by ``labels``.
+    """
     name = column.name
     if column.too_many or len(set(column.keys)) > MAX_CLASSES:
         notebook.notes[:] = [note for note in notebook.notes if note.column != name]
         notebook.leave_out(name, f"it is named as the truth, but its {column.variety} values are not labels.")
         return TruthCoding.none()
-    coding = code_columns([column], replace(rule, minus_one=False))
+    coding = code_columns([column], replace(rule, minus_one=False), labels=labels)
     lookup, only = truth_codes(coding, class_keys, rule)
     codes = lookup[codes_of_spellings(column, coding.keys)]
     known, total = int(column.counts[codes >= 0].sum()), int(column.counts.sum())
@@ -174,7 +193,7 @@ def code_truth_labels(
         cells = int(column.counts[unheard].sum())
         notebook.add(
             "warning",
-            f"{count(cells, 'true label')} of class {quoted(only, 3)} can never be hit: no learner votes for it",
+            f"{count(cells, 'true label')} of class {quoted(only, 3)} can never be matched: no learner votes for it",
             count=cells,
             rows=np.flatnonzero(unheard[column.indices]),
             column=name,
@@ -184,9 +203,9 @@ def code_truth_labels(
     return TruthCoding(codes, as_label_array(only).astype(object))
 
 
-def class_keys(votes: Votes) -> list[str]:
+def class_keys(votes: Votes, labels: LabelMap = AS_SPELLED) -> list[str]:
     """Return the classes of votes as they are compared."""
-    return [key_of(str(label)) for label in votes.classes]
+    return [labels.key(str(label)) for label in votes.classes]
 
 
 def task_and_label(source: Source, what: str) -> tuple[str, str]:
@@ -200,14 +219,20 @@ def task_and_label(source: Source, what: str) -> tuple[str, str]:
 
 
 def labels_of_rows(  # noqa: PLR0917  # all of them belong to one file
-    source: Source, task: str, label: str, ids: pd.Index, notebook: Notebook, role: Role
+    source: Source,
+    task: str,
+    label: str,
+    ids: pd.Index,
+    notebook: Notebook,
+    role: Role,
+    label_map: LabelMap = AS_SPELLED,
 ) -> pa.ChunkedArray:
     """Return the known label of each row, matched by id.
 
     It is empty where the file has none.
     """
     tasks = encode_names(source.table[task])
-    labels = _label_per_task(source, tasks, task, label, role)
+    labels = _label_per_task(source, tasks, task, label, role=role, label_map=label_map)
     keys = canonical_name(pa.array(ids.astype(str), pa.string()))
     at = pc.index_in(keys, value_set=tasks.keys)
     matched = pc.fill_null(at, -1).to_numpy(zero_copy_only=False)
@@ -226,21 +251,23 @@ def labels_of_rows(  # noqa: PLR0917  # all of them belong to one file
         count=known_rows,
     )
     if unused:
-        text = f"Left out {count(unused, 'task')} of {source.name} that nobody voted on."
+        text = f"Left out {count(unused, 'task')} of {source.name} without any vote."
         notebook.add("left out", text, count=unused)
     return pa.chunked_array([found])
 
 
-def _label_per_task(source: Source, tasks: Names, task: str, label: str, role: Role) -> pa.Array:
+def _label_per_task(
+    source: Source, tasks: Names, task: str, label: str, *, role: Role, label_map: LabelMap
+) -> pa.Array:
     """Return the known label of each distinct task.
 
     Two different ones for a task are refused; an empty cell is none.
     """
     labels = pa.concat_arrays(source.text(label).chunks)
-    coded = canonical(labels).dictionary_encode()
+    empty_cells = pc.equal(canonical(labels), "")
+    coded = label_map.cells(labels).dictionary_encode()
     keys = coded.indices.to_numpy(zero_copy_only=False)
-    empty = pc.index(coded.dictionary, "").as_py()
-    named = np.flatnonzero((tasks.codes >= 0) & (keys != empty))
+    named = np.flatnonzero((tasks.codes >= 0) & ~empty_cells.to_numpy(zero_copy_only=False))
     row_of = np.full(len(tasks.names), -1, np.int64)
     row_of[tasks.codes[named]] = named
     differs = keys[row_of[tasks.codes[named]]] != keys[named]

@@ -7,15 +7,16 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from deem_core.errors import InputError
-from deem_core.readers.columns import Request, note_coding, read_ids, refuse_hopeless, refuse_too_few
+from deem_core.readers.columns import Request, note_coding, read_ids, refuse_hopeless, refuse_too_few, with_unique_id
 from deem_core.readers.truth import read_truth_column
 from deem_core.readers.vocabulary import numbers_the_rows, split_by_overlap, split_by_vocabulary
-from deem_core.text import clip, count, quoted
+from deem_core.text import clip, count, percent, quoted
 from deem_core.votes import Votes
 from deem_core.votes.coding import as_label_array
-from deem_core.votes.labels import Coding, LabelColumn, canonical_text, code_columns
+from deem_core.votes.labels import Coding, LabelColumn, canonical_text, code_columns, kind_of
+from deem_core.votes.spelling import folded
 
-_FORCE = " To use it all the same, name all the learners you want, this one among them."
+_FORCE = "To use it, set its role to *learner* under “Columns and reading”, or name it with --learner."
 
 
 def read_wide(request: Request, columns: Sequence[str]) -> Votes:
@@ -24,6 +25,7 @@ def read_wide(request: Request, columns: Sequence[str]) -> Votes:
     ``columns`` are those that may be learners.
     """
     chosen, coding = code_learners(request, columns)
+    request = with_unique_id(request, [column.name for column in chosen])
     codes, only = read_truth_column(request, coding.keys)
     return Votes(
         codes=coding.codes,
@@ -38,8 +40,8 @@ def read_wide(request: Request, columns: Sequence[str]) -> Votes:
 def code_learners(request: Request, columns: Sequence[str]) -> tuple[list[LabelColumn], Coding]:
     """Return the learners' columns and their coding, noted and checked."""
     chosen = choose_learners(request, columns)
-    coding = code_columns(chosen, request.rule, extra=request.classes)
-    note_coding(chosen, coding, request.notebook)
+    coding = code_columns(chosen, request.rule, extra=request.classes, labels=request.labels)
+    note_coding(request, chosen, coding)
     _note_header(request, chosen, coding)
     refuse_hopeless(request, chosen, coding)
     _note_minus_one(request, chosen, coding)
@@ -57,7 +59,7 @@ def choose_learners(
     """
     notebook, known = request.notebook, known or {}
     with ThreadPoolExecutor() as pool:  # Arrow works outside the interpreter lock
-        columns = list(pool.map(request.source.label_column, candidates))
+        columns = list(pool.map(request.label_column, candidates))
     if request.learners is not None:
         chosen = _refuse_texts(columns)
     else:
@@ -88,9 +90,9 @@ def _by_overlap(
     silent: set[str] = set()  # learners that never vote and say so
     for column in columns:
         if column.too_many:
-            notebook.leave_out(column.name, f"{column.variety} different values are not labels.{_FORCE}")
+            notebook.leave_out(column.name, f"{column.variety} different values are not labels.", _FORCE)
         elif numbers_the_rows(column.keys, request.n_rows):
-            notebook.leave_out(column.name, f"it counts the rows.{_FORCE}")
+            notebook.leave_out(column.name, "it counts the rows.", _FORCE)
         elif column.never_votes(rule):
             usable.append(column)
             silent.add(column.name)
@@ -104,19 +106,48 @@ def _by_overlap(
             f"Every vote in {request.source.name} is missing: "
             f"columns {quoted(column.name for column in columns)} hold only empty or NA-like cells."
         )
-    every = {**known, **counts}
-    if request.classes:
-        classes = map(canonical_text, request.classes)
-        learners, others = split_by_vocabulary(every, classes, minus_one=rule.minus_one)
-    elif counts:
-        learners, others = split_by_overlap(every, request.n_rows, minus_one=rule.minus_one)
-    else:
-        learners, others = list(known), {}
+    learners, others = _split(request, counts, known)
     for name, share in others.items():
         if name in counts:
-            notebook.leave_out(name, _why_not_a_learner(share, counts[name], bool(learners)) + _FORCE)
+            notebook.leave_out(name, _why_not_a_learner(share, counts[name], bool(learners)), _FORCE)
     chosen = {*learners, *silent} if learners else set[str]()
     return [column for column in usable if column.name in chosen]
+
+
+def _split(
+    request: Request, counts: Mapping[str, Mapping[str, int]], known: Mapping[str, Mapping[str, int]]
+) -> tuple[list[str], dict[str, float]]:
+    """Tell learners from other columns."""
+    # Who spells labels in another way is a learner all the same: the finding about spellings tells what to do.
+    every = {name: _as_folded(tally) for name, tally in {**known, **counts}.items()}
+    if request.classes:
+        classes = (folded(request.labels.key(label)) for label in request.classes)
+        learners, others = split_by_vocabulary(every, classes, minus_one=request.rule.minus_one)
+        strange = [name for name in request.known_learners if name in others] if learners else []
+        return [*learners, *strange], {name: share for name, share in others.items() if name not in strange}
+    if declared := _declared(request, counts):
+        return [*known, *declared], {name: 0.0 for name in counts if name not in declared}
+    if counts:
+        return split_by_overlap(every, request.n_rows, minus_one=request.rule.minus_one)
+    return list(known), {}
+
+
+def _declared(request: Request, counts: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """Return the columns that the file calls votes, and that hold labels."""
+    return [
+        name
+        for name, tally in counts.items()
+        if name in request.source.votes and not all(kind_of(label) == "number" for label in tally)
+    ]
+
+
+def _as_folded(tally: Mapping[str, int]) -> dict[str, int]:
+    """Return the cells per label, whatever its spelling."""
+    cells: dict[str, int] = {}
+    for label, n in tally.items():
+        key = folded(label)
+        cells[key] = cells.get(key, 0) + n
+    return cells
 
 
 def _why_not_a_learner(share: float, tally: Mapping[str, int], there_are_learners: bool) -> str:
@@ -124,8 +155,8 @@ def _why_not_a_learner(share: float, tally: Mapping[str, int], there_are_learner
     if not there_are_learners:
         return f"no other column uses the same labels (it has {examples}, …)."
     if share == 0:
-        return f"none of its values ({examples}, …) is a label that the learners use."
-    return f"only {share:.0%} of its cells hold a label that the learners use (it has {examples}, …)."
+        return f"its values ({examples}, …) do not look like labels."
+    return f"only {percent(share)} of its cells hold a label that the learners use (it has {examples}, …)."
 
 
 def _note_rules(request: Request, columns: Sequence[LabelColumn], coding: Coding) -> None:
@@ -156,7 +187,7 @@ def _note_rules(request: Request, columns: Sequence[LabelColumn], coding: Coding
         if speakers[key] == 1 and len(rules) > 2 and max(speakers.values()) > 1:
             request.notebook.add(
                 "warning",
-                f"Only column {names[0]!r} ever votes for {clip(spelled[key], 30)!r}. If it is no labelling rule, "
+                f"Only column {names[0]!r} ever votes for {clip(spelled[key], 30)!r}. If it is not a labelling rule, "
                 "ignore it.",
                 column=names[0],
             )
@@ -173,8 +204,8 @@ def _note_minus_one(request: Request, columns: Sequence[LabelColumn], coding: Co
     if all("0" in keys and not {"-1", "1"} <= keys for keys in known):
         request.notebook.add(
             "warning",
-            "No column holds both -1 and 1, and all hold 0. If 0 is no vote here and -1 a class, say that 0 stands "
-            "for a missing vote.",
+            "No column holds both -1 and 1, and all hold 0. If 0 is no vote here and -1 a class, set 0 as a missing "
+            "vote.",
         )
 
 

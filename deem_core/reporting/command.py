@@ -8,7 +8,7 @@ from typing import Any
 
 from deem_core.auto import AUTO
 from deem_core.model.config import TrainConfig, flag_of, setting_types
-from deem_core.readers import DELIMITERS
+from deem_core.readers import DELIMITERS, to_json
 
 PROGRAM = ("python", "-m", "deem_core")
 
@@ -80,6 +80,10 @@ def reading_words(inputs: Mapping[str, Any]) -> list[str]:
             texts = [""]  # no spelling but the empty cell means "no vote"
         for text in texts or ():
             words += _option(flag, str(text))
+    if reading.get("merge_spellings"):
+        words.append("--merge-spellings")
+    if reading.get("labels"):
+        words += _option("--labels", to_json(reading["labels"]))
     if inputs.get("truth") is not None:
         words += _option("--truth-file", _as_file(inputs.get("truth_name") or "truth"))
     return words

@@ -5,6 +5,7 @@ from __future__ import annotations
 from deem_core.gold.words import ADVISED
 from deem_core.reporting.material import Material
 from deem_core.text import count, percent
+from deem_core.training.failure import sentence
 
 CLOSE = 0.02
 """Mean confidence and accuracy that differ by less are called alike."""
@@ -19,21 +20,22 @@ def limits_of(material: Material) -> list[str]:
         _copies(material),
         _restarts(material),
         *_answer(material),
-        "Importance says whom the model listens to, and dependence who goes with whom; neither says who is right.",
-        "All learners may be wrong together. No fusion of votes can see that: where nobody gives the right label, the "
-        "fused label is wrong too.",
+        "Influence shows which learners the model relies on, and dependence which learners go together; neither "
+        "shows who is right.",
+        "All learners may be wrong together. No fusion of votes can detect that: where no learner gives the right "
+        "label, the fused label is wrong too.",
     ]
 
 
 def _confidence(material: Material) -> str:
     sentence = (
-        "The probabilities of models like this one are usually too high: they treat the evidence of dependent learners "
-        "as more than it is. Trust the order of rows by confidence more than the numbers."
+        "The probabilities of models like this one are usually too high: they count the evidence of dependent "
+        "learners too highly. Trust the order of rows by confidence more than the numbers."
     )
     mean, evaluation = material.summary.answer.mean_confidence, material.evaluation
     if mean is not None and evaluation is not None:
         right = evaluation.accuracy
-        here = "about as sure as right"
+        here = "about right"
         if abs(mean - right) > CLOSE:
             here = "too sure" if mean > right else "not sure enough"
         sentence += (
@@ -41,24 +43,26 @@ def _confidence(material: Material) -> str:
             f"{evaluation.rows:,} rows with known truth are right (evaluation only)."
         )
     elif mean is not None:
-        sentence += f" Here the mean confidence is {percent(mean)}; that is no estimate of how many labels are right."
+        sentence += (
+            f" Here the mean confidence is {percent(mean)}; that is not an estimate of how many labels are right."
+        )
     return sentence
 
 
 def _truth(material: Material) -> str:
     evaluation = material.evaluation
     if evaluation is None and material.gold is not None:
-        return "There are no true labels beside the gold rows, so these alone tell how many fused labels are right."
+        return "There are no true labels besides the gold rows, so these alone tell how many fused labels are right."
     if evaluation is None:
         return (
-            "Without true labels nobody can know how many fused labels are right, nor whether they are better than the "
-            "majority vote. A few hundred rows labelled by a trusted person would tell."
+            "Without true labels there is no telling how many fused labels are right, or whether they are better "
+            "than the majority vote. A few hundred rows labelled by a trusted person would tell."
         )
     known, n_rows = evaluation.rows, material.summary.answer.n_rows
     part = "all rows have" if known == n_rows else f"{known:,} of {n_rows:,} rows have"
     return (
-        f"The evaluation holds for rows like those with known truth ({part} one). Its intervals tell what another draw "
-        "of such rows might give, and nothing about another training or other data."
+        f"The evaluation holds for rows like those with known truth ({part} one). Its intervals cover another sample "
+        "of such rows, not another training or other data."
     )
 
 
@@ -67,10 +71,10 @@ def _gold(material: Material) -> list[str]:
     if gold is None or not gold.n_gold:
         return []
     if gold.asked:
-        drawn = "Some of them were chosen, and the estimates undo that; so leave none of the chosen rows out"
+        drawn = "Some of them were chosen, and the estimates correct for that; so leave none of the chosen rows out"
     else:
-        drawn = "They must be a fair draw of all rows: rows that were picked for being easy, or odd, mislead"
-    sentence = f"What the {count(gold.n_gold, 'gold row')} tell is only as fair as their draw. {drawn}."
+        drawn = "They must be a random sample of all rows: rows picked because they are easy or odd mislead"
+    sentence = f"What the {count(gold.n_gold, 'gold row')} tell depends on how they were drawn. {drawn}."
     if gold.n_gold < ADVISED:
         sentence += f" They are fewer than {ADVISED}, so the intervals are wide."
     return [sentence]
@@ -80,13 +84,14 @@ def _copies(material: Material) -> str:
     groups = material.summary.training.groups
     if groups is not None:
         return (
-            "Learners that err together can capture the label. The model gives each group it found one hidden opinion; "
+            "Learners that make the same mistakes can capture the label. The model gives each group it found one "
+            "hidden opinion; "
             f"whether that explains these votes is tested without truth. {groups.reason}"
         )
     if "near_copies" not in material.settings:
         return (
-            "Learners that are nearly copies of each other can capture the label. This method does not look for them, "
-            "and every learner kept its voice."
+            "Learners that are nearly copies of each other can capture the label. This method does not look for "
+            "them, and every learner counts in full."
         )
     sentence = (
         "Learners that are nearly copies of each other can capture the label. The guard looks for them before training "
@@ -97,9 +102,9 @@ def _copies(material: Material) -> str:
             " Here loose groups were found, so the answer is the mean of trainings with and without them merged."
         )
     elif material.summary.training.from_groups:
-        sentence += " Here training started from the grouped model, and every learner kept its voice."
+        sentence += " Here training started from the grouped model, and every learner counts in full."
     elif material.settings.get("near_copies") == "keep":
-        sentence += " Here every learner kept its voice."
+        sentence += " Here every learner counts in full."
     return sentence
 
 
@@ -126,7 +131,7 @@ def _restarts(material: Material) -> str:
 def _answer(material: Material) -> list[str]:
     sentences = []
     if material.summary.training.fallback:
-        sentences.append("Too few restarts survived, so these labels are those of the majority vote, not of the model.")
+        sentences.append(sentence(material.summary.training.restarts, material.summary.instead))
     if material.facts.n_silent:
         sentences.append(f"{material.facts.n_silent:,} rows have no votes and so no label.")
     return sentences

@@ -16,14 +16,16 @@ from deem_core.answers import StoredAnswer
 from deem_core.comparison import Comparison, Evaluation
 from deem_core.diagnostics.checkup import Finding, checkup
 from deem_core.diagnostics.inspection import Inspection
+from deem_core.diagnostics.scorecards import Scorecard, scorecard
 from deem_core.errors import InputError
 from deem_core.gold import Verdict
 from deem_core.model.records import Record, by_restart
 from deem_core.readers import Reading
 from deem_core.runs import FusionSummary, Run, Swept, Workspace, sweep_beside
 from deem_core.runs.run import RESULT
-from deem_core.training.alarms import alarms
+from deem_core.training.failure import alarms_of
 from deem_core.typing import Floats
+from deem_core.votes import Votes
 from deem_core.votes.describe import Facts, describe
 
 BINS = 40
@@ -73,6 +75,8 @@ class Material:
         Of the training, its labels and the file.
     swept : Swept, optional
     inspection : Inspection, optional
+    card : Scorecard
+        Of the learners, by the labels of the run.
     comparison : Comparison, optional
     compare_run : str, optional
         Id of the run that compared.
@@ -88,6 +92,7 @@ class Material:
     alarms: tuple[Alarm, ...]
     swept: Swept | None
     inspection: Inspection | None
+    card: Scorecard
     comparison: Comparison | None
     compare_run: str | None
 
@@ -123,18 +128,23 @@ def gather(workspace: Workspace, run: Run, reading: Reading | None = None) -> Ma
     training = summary.training
     swept = sweep_beside(workspace, run, summary)
     settings = {**training.setting_values, "method": training.method}
-    own_alarms = alarms(records, settings, training.restarts, None if swept is None else swept.sweep)
+    sweep, votes = None if swept is None else swept.sweep, reading.votes.without_truth()
+    findings, inspection = checkup(votes), _inspection(workspace, run)
+    raised = alarms_of(
+        votes, records, settings, training.restarts, sweep=sweep, instead=summary.instead, labels=summary.alarms
+    )
     return Material(
         run=run,
         summary=summary,
         reading=reading,
         facts=facts,
-        findings=checkup(reading.votes.without_truth()),
+        findings=findings,
         records=tuple(_thinned(records)),
         labels=_labels(run, reading.votes.n_classes),
-        alarms=(*own_alarms, *summary.alarms),
+        alarms=tuple(raised),
         swept=swept,
-        inspection=_inspection(workspace, run),
+        inspection=inspection,
+        card=_card(run, summary, reading.votes, findings, inspection),
         comparison=comparison,
         compare_run=compare_run,
     )
@@ -146,7 +156,7 @@ def gather(workspace: Workspace, run: Run, reading: Reading | None = None) -> Ma
 def _summary(run: Run) -> FusionSummary:
     name = f"Run {run.id[:12]}"
     if run.kind != "train":
-        raise InputError(f"{name} is of the kind {run.kind}; a report is about a run of the kind train.")
+        raise InputError(f"{name} is of the kind {run.kind}; a report needs a run of the kind train.")
     state = run.state()
     if state.state != "done":
         share = f" ({state.share:.0%} done)" if state.active else ""
@@ -170,7 +180,7 @@ def _check_inputs(workspace: Workspace, run: Run) -> None:
         except InputError:
             raise InputError(
                 f"The file {str(name)!r} of run {run.id[:12]} was deleted from the workspace, and a report needs it. "
-                "Bring the same file again."
+                "Upload the same file again."
             ) from None
 
 
@@ -196,6 +206,22 @@ def _labels(run: Run, n_classes: int) -> Labels:
     known = confidence[np.isfinite(confidence)].astype(np.float64)
     counts, edges = np.histogram(known.clip(0, 1), bins=BINS, range=(0.0, 1.0))
     return Labels(changes, edges, counts)
+
+
+def _card(
+    run: Run, summary: FusionSummary, votes: Votes, findings: tuple[Finding, ...], inspection: Inspection | None
+) -> Scorecard:
+    """Return the scorecard of the learners.
+
+    Where the training failed, its model says nothing about anybody.
+    """
+    return scorecard(
+        StoredAnswer(run.path / RESULT, votes.n_classes).answer(votes),
+        inspection=None if summary.training.fallback else inspection,
+        findings=findings,
+        gold=summary.gold,
+        answered_by=summary.training.answered_by or summary.training.method,
+    )
 
 
 # ---------------------------------------------------------------------- runs beside it

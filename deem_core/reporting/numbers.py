@@ -11,6 +11,7 @@ from deem_core import __version__
 from deem_core.alarm import with_alarms
 from deem_core.comparison import Comparison, conclusion
 from deem_core.diagnostics.inspection import Inspection
+from deem_core.diagnostics.scorecards import Scorecard
 from deem_core.files.plain import to_plain
 from deem_core.methods.registry import METHODS
 from deem_core.model.config import AUTO
@@ -44,6 +45,7 @@ def numbers_of(material: Material) -> dict[str, Any]:
         "run": {
             "id": run.id,
             "title": run.title,
+            "annotations": run.annotations().to_dict(),
             "method": training.method,
             "method_title": title,
             "created": run.created,
@@ -68,6 +70,7 @@ def numbers_of(material: Material) -> dict[str, Any]:
         "hedged": training.hedged,
         "fallback": training.fallback,
         "labels": _labels(material),
+        "learners": _learners(material.card),
         "importance": None if material.inspection is None else _importance(material.inspection),
         "dependence": None if material.inspection is None else _dependence(material.inspection),
         "comparison": None if material.comparison is None else _comparison(material.comparison, material.compare_run),
@@ -88,7 +91,7 @@ def not_computed(material: Material) -> dict[str, dict[str, str | None]]:
     missing_parts: dict[str, tuple[str, list[str] | None]] = {}
     if material.swept is None and material.summary.training.groups is None:
         missing_parts["learning_rate"] = (
-            "There is no sweep of learning rates on this dataset that could be shown. The Learning rate page keeps one "
+            "There is no sweep of learning rates on this dataset to show. The Learning rate page keeps one "
             "for reports; this command prints one:",
             compute_command("sweep", spec),
         )
@@ -97,19 +100,19 @@ def not_computed(material: Material) -> dict[str, dict[str, str | None]]:
         missing_parts["dependence"] = (page, None)
     if material.comparison is None:
         missing_parts["comparison"] = (
-            "There is no comparison of methods on this dataset that could be shown. The Compare page keeps one for "
+            "There is no comparison of methods on this dataset to show. The Compare page keeps one for "
             "reports; this command prints one:",
             compute_command("compare", spec),
         )
     if material.gold is None:
         words = ask_command(spec)
         missing_parts["gold"] = (
-            "No known labels were handed over to be used. This command writes 20 rows whose labels would tell most, "
+            "No known labels were provided to be used. This command writes 20 rows whose labels would tell most, "
             f"with an empty column gold_label. Fill it in, then repeat the run with --gold-file {words[-1]}.",
             words,
         )
     if material.evaluation is None:
-        here = "There are no true labels" if material.gold is None else "There are no true labels beside the gold rows"
+        here = "There are no true labels" if material.gold is None else "There are no true labels besides the gold rows"
         missing_parts["evaluation"] = (
             f"{here}, so nothing could be evaluated. With a file of some true labels, this command evaluates the same "
             "labels:",
@@ -168,9 +171,11 @@ def _source(material: Material, swept: Swept) -> str:
         return "This is the sweep by which the run itself chose its learning rate."
     used, chosen = material.settings.get("learning_rate"), swept.sweep.recommendation.learning_rate
     same = used is not None and chosen is not None and bool(np.isclose(used, chosen))
-    fate = "the rate it recommends is the one that was used" if same else "the run has a learning rate of its own"
+    fate = "; this run used the rate that it recommends" if same else "; this run used a different learning rate"
+    if used is None:  # a method without one
+        fate = ""
     settings = "the settings of this training" if swept.holds else "settings other than those of this training"
-    return f"This is the latest finished sweep of the same dataset with {settings} (run {swept.run[:12]}); {fate}."
+    return f"This is the latest finished sweep of the same dataset with {settings} (run {swept.run[:12]}){fate}."
 
 
 def _training(material: Material) -> dict[str, Any]:
@@ -207,6 +212,12 @@ def _labels(material: Material) -> dict[str, Any]:
         ],
         "confidence": {"edges": material.labels.edges, "rows": material.labels.confidence},
     }
+
+
+def _learners(card: Scorecard) -> list[dict[str, Any]]:
+    """Return a row per learner, the most accurate first."""
+    rows = card.to_frame().iloc[card.ranked()].to_dict(orient="records")
+    return [{str(name): value for name, value in row.items()} for row in rows]
 
 
 def _importance(inspection: Inspection) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from deem_core.figures import Picture, pictures, plotly_code
 from deem_core.reporting.material import Material
-from deem_core.text import moment, number, percent
+from deem_core.text import interval, moment, number, percent, points
 from deem_core.training.alarms import curves_judged
 from deem_core.training.guidance import REJECTED
 
@@ -29,6 +29,7 @@ SECTIONS = {
     "near_copies": "Near-copies",
     "groups": "Groups of learners",
     "labels": "Labels",
+    "learners": "Scorecard of the learners",
     "importance": "Importance of learners",
     "dependence": "Dependence",
     "comparison": "Comparison of methods",
@@ -99,6 +100,7 @@ def pictures_of(material: Material, numbers: Mapping[str, Any]) -> dict[str, Pic
     by_name = {
         "class_shares": pictures.class_shares(labels["class_shares"], labels["majority_shares"], classes),
         "label_changes": pictures.label_changes(material.labels.changes, classes),
+        "scorecard": pictures.scorecard(material.card),
         "confidence": pictures.confidence(material.labels.edges, material.labels.confidence),
     }
     if material.records:
@@ -139,7 +141,8 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for formatter in (percent, number, grouped, moment, seconds, setting, listed, named, gain, times, estimated):
+    plain = (percent, number, grouped, moment, seconds, setting, listed, named, gain, between, times, estimated)
+    for formatter in (*plain, accuracy_of):
         environment.filters[formatter.__name__] = formatter
     return environment
 
@@ -184,19 +187,34 @@ def named(texts: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {text}" for name, text in texts.items())
 
 
-def gain(interval: Sequence[float] | None) -> str:
+def gain(ends: Sequence[float] | None) -> str:
     """Return a difference of accuracies with its interval, in points."""
-    if interval is None:
+    if ends is None:
         return "–"
-    middle, low, high = (f"{100 * value:+.1f}".replace("-", "−") for value in interval)
-    return f"{middle} points ({low} to {high})"
+    middle, low, high = ends
+    return points(middle, low, high)
+
+
+def between(ends: Sequence[float]) -> str:
+    """Return the ends of an interval of shares."""
+    return interval(ends[0], ends[1])
 
 
 def estimated(estimate: Mapping[str, Any]) -> str:
-    """Return an accuracy by gold rows with its 90 % interval."""
+    """Return an accuracy by gold rows with its 90% interval."""
     if estimate["share"] is None:
         return "–"
-    return f"{percent(estimate['share'], 0)} ({percent(estimate['low'], 0)[:-2]} to {percent(estimate['high'], 0)})"
+    share, low, high = (percent(estimate[name], 0) for name in ("share", "low", "high"))
+    return f"{share} ({low.rstrip(' %')} to {high})"
+
+
+def accuracy_of(learner: Mapping[str, Any], source: str) -> str:
+    """Return the accuracy of a learner with its interval.
+
+    ``source`` is "estimated", "gold" or "real".
+    """
+    share, low, high = (learner[f"{source}_{name}"] for name in ("accuracy", "low", "high"))
+    return "–" if share is None else f"{percent(share)} ({percent(low).rstrip(' %')} to {percent(high)})"
 
 
 def times(ratio: float) -> str:

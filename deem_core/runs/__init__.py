@@ -1,6 +1,7 @@
 """Runs: long computations in folders, each done by a worker process."""
 
 from deem_core.estimators.summary import LearnerGroups
+from deem_core.runs.annotations import Annotations
 from deem_core.runs.answer_book import (
     REVIEWER,
     AnswerBook,
@@ -13,6 +14,7 @@ from deem_core.runs.answer_book import (
 )
 from deem_core.runs.beside import Swept, sweep_beside
 from deem_core.runs.dataset import Dataset
+from deem_core.runs.differences import agreement, differing_rows, differing_settings, settings_of
 from deem_core.runs.private import read_json
 from deem_core.runs.removal import Removal
 from deem_core.runs.run import Run, State
@@ -21,6 +23,7 @@ from deem_core.runs.workspace import Workspace
 
 __all__ = [
     "REVIEWER",
+    "Annotations",
     "AnswerBook",
     "Conflict",
     "Dataset",
@@ -34,8 +37,12 @@ __all__ = [
     "State",
     "Swept",
     "Workspace",
+    "agreement",
+    "differing_rows",
+    "differing_settings",
     "merged_gold",
     "read_json",
     "reviewer_name",
+    "settings_of",
     "sweep_beside",
 ]

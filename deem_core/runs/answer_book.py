@@ -12,7 +12,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from deem_core.text import clip, moment
 from deem_core.typing import Integers
 from deem_core.votes import NO_VOTE, Gold, Votes
 from deem_core.votes.coding import key_of
+from deem_core.votes.label_map import AS_SPELLED, LabelMap
 
 REVIEWER = "reviewer"
 """Who answers, if nobody says otherwise."""
@@ -262,11 +263,13 @@ class AnswerBook:
             latest[key] = reply
         return [reply for reply in latest.values() if reply.counts]
 
-    def labels(self, votes: Votes) -> Ledger:
+    def labels(self, votes: Votes, label_map: LabelMap = AS_SPELLED) -> Ledger:
         """Return what counts for the rows of votes.
 
-        Rows are matched by id where votes and reply have one, else by number.
+        Rows are matched by id where votes and reply have one, else by number; labels go through the map of the votes,
+        and an answer that is no vote there does not count.
         """
+        name_of = _names(votes, label_map)
         names = RowNames(votes)
         placed: dict[tuple[int, str], Reply] = {}
         absent: dict[tuple[object, str], bool] = {}
@@ -277,7 +280,10 @@ class AnswerBook:
                 continue
             placed.pop((row, reply.reviewer), None)  # so that the order is that of the latest
             placed[row, reply.reviewer] = replace(
-                reply, row=row, id=(reply.id or names.of(row)) if names.there else None
+                reply,
+                row=row,
+                id=(reply.id or names.of(row)) if names.there else None,
+                label=None if reply.label is None else name_of(reply.label),
             )
         placed = {key: reply for key, reply in placed.items() if reply.counts}
         by_row: dict[int, list[Reply]] = {}
@@ -392,6 +398,22 @@ def merged_gold(own: Gold | None, book: Gold | None, n_classes: int) -> Gold | N
     codes = np.where(book.known, theirs, own.codes).astype(np.int32)
     asked = np.where(book.known, np.asarray(book.asked), np.asarray(own.asked))
     return Gold(codes, np.array(only, object), asked)
+
+
+def _names(votes: Votes, label_map: LabelMap) -> Callable[[str], str | None]:
+    """Return what gives a reviewer's label the name of its class.
+
+    None where the map takes it as no vote.
+    """
+    if label_map.plain:
+        return str
+    classes = dict(zip(class_keys(votes, label_map), map(str, votes.classes.tolist()), strict=True))
+
+    def name_of(label: str) -> str | None:
+        key = label_map.key(label)
+        return (classes.get(key) or label_map.name(key) or label) if key else None
+
+    return name_of
 
 
 def _decided(given: Sequence[Reply]) -> str | None:

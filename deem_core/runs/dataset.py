@@ -12,12 +12,13 @@ from typing import Any
 
 from deem_core import readers
 from deem_core.errors import InputError
-from deem_core.readers import Reading
+from deem_core.readers import LabelMap, Reading, Sketch
 from deem_core.runs.private import checked_digest, read_json, read_private
+from deem_core.votes import MissingRule
 
 READING = (
     *("layout", "id", "truth", "learners", "ignore", "missing", "worker", "label", "delimiter", "encoding"),
-    *("classes", "gold"),
+    *("classes", "known_learners", "gold", "merge_spellings", "labels"),
 )
 """What can be said about how to read a file; see `deem_core.readers.read`."""
 
@@ -40,6 +41,8 @@ class Dataset:
         Options of `deem_core.readers.read` that were given, as plain values.
     created : float
         Unix seconds.
+    unread : bool
+        Whether the file could not be read as votes that way.
     """
 
     id: str
@@ -49,6 +52,7 @@ class Dataset:
     truth: str | None
     reading: dict[str, Any]
     created: float
+    unread: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -56,7 +60,7 @@ class Dataset:
 
     def inputs(self) -> dict[str, Any]:
         """Return what a run needs to know to read it again."""
-        return {name: value for name, value in asdict(self).items() if name not in ("id", "created")}
+        return {name: value for name, value in asdict(self).items() if name not in ("id", "created", "unread")}
 
 
 def dataset_id(name: str, data: str, truth: str | None, reading: Mapping[str, Any]) -> str:
@@ -94,12 +98,22 @@ def plain_reading(reading: Mapping[str, Any] | None) -> dict[str, Any]:
             raise InputError(f"There is no reading option {name!r}; there are {', '.join(READING)}.")
         if value is None:
             continue
-        many = name in ("learners", "ignore", "missing", "classes")
+        if name in ("merge_spellings", "labels"):
+            options |= LabelMap.of(**{name: value}).to_options()
+            continue
+        many = name in ("learners", "ignore", "missing", "classes", "known_learners")
         texts = [value] if isinstance(value, str) else list(value)
         if not all(isinstance(text, str) for text in texts) or (not many and not isinstance(value, str)):
             raise InputError(f"The reading option {name!r} must be {'a list of texts' if many else 'a text'}.")
         options[name] = texts if many else value
     return options
+
+
+def label_map(reading: Mapping[str, Any]) -> LabelMap:
+    """Return the label map of a dataset's reading options."""
+    return LabelMap.of(
+        reading.get("labels"), bool(reading.get("merge_spellings")), MissingRule.of(reading.get("missing"))
+    )
 
 
 def read_stored(
@@ -111,6 +125,11 @@ def read_stored(
         truth_file=None if truth is None else named_stream(truth, truth_name or "truth"),
         **plain_reading(reading),
     )
+
+
+def sketch_stored(data: Path, name: str, problem: InputError, reading: Mapping[str, Any]) -> Sketch:
+    """Return what can be shown of a stored file without votes."""
+    return readers.sketch(named_stream(data, name), problem, plain_reading(reading))
 
 
 def named_stream(path: Path, name: str) -> io.BytesIO:

@@ -74,6 +74,10 @@ class Job:
         """Return where a stored input is."""
         return self.workspace.input(digest)
 
+    def asked_to_finish(self) -> bool:
+        """Return whether somebody has seen enough; see `Workspace.finish`."""
+        return self.run.is_finishing()
+
     @property
     def share(self) -> float:
         """Share done so far (0 to 1).
@@ -81,6 +85,11 @@ class Job:
         Of a resumed run, more than 0.
         """
         return self.control.status.state.share
+
+    @property
+    def worked(self) -> float:
+        """Seconds of work before this run was resumed."""
+        return self.control.status.state.worked
 
     def note(self, sentence: str) -> None:
         """Add a sentence to the progress."""

@@ -6,7 +6,8 @@ Each kind is a function of a `Job`; torch is imported inside, so that workers in
 
     sweep    ``rates`` (list), ``n_layers`` (a number or a list), ``smoothing`` and any other settings of training, all
              optional. The summary is `deem_core.training.sweep.Sweep.to_dict`, the result its curves; while it runs,
-             and if it is cancelled, what is known so far is in ``partial.json``, of the same form as the summary.
+             and if it is cancelled, what is known so far is in ``partial.json``, of the same form as the summary. One
+             that is asked to finish ends early and is done, with what it has (`Workspace.finish`).
     train    ``method`` (one of `deem_core.methods.registry.TRAINED`) and the parameters of its estimator. Goes on from
              checkpoints, where the method keeps any.
     fuse     ``method`` ("auto", or a method that is asked once); ``consider``, ids of finished trainings between which
@@ -82,7 +83,9 @@ def sweep(job: Job) -> None:
     for sentence in sweeper.sentences:
         job.note(sentence)
     written = -PARTIAL_SECONDS
-    for _ in sweeper:
+    for progress in sweeper:
+        if progress.share < 1 and job.asked_to_finish():
+            sweeper.end()
         if time.monotonic() - written >= PARTIAL_SECONDS:
             write_private_json(sweeper.result().to_dict(), job.folder / PARTIAL)
             written = time.monotonic()
@@ -132,7 +135,8 @@ def train(job: Job) -> None:
         from deem_core.auto.judgement import judged  # noqa: PLC0415  # the rooms behind it take a moment
 
         supported = judged(supported, str(settings["method"]))
-    write_answer(job, supported, model.summary_)
+    summary = model.summary_
+    write_answer(job, supported, replace(summary, seconds=job.worked + summary.seconds))
 
 
 # ---------------------------------------------------------------------- fuse
@@ -173,7 +177,9 @@ def _trained_answers(job: Job, votes: Votes, trainings: list[str]) -> dict[str, 
         run = job.workspace.run(each)
         path = run.result(RESULT)
         if path is None or run.dataset_id != job.run.dataset_id or run.config.get("gold") is not None:
-            raise InputError(f"Run {each[:12]} is no finished training of these votes without gold, so it has no say.")
+            raise InputError(
+                f"Run {each[:12]} is not a finished training of these votes without gold, so it is not considered."
+            )
         posterior = StoredAnswer(path, votes.n_classes).posterior
         if posterior is not None:
             answers[f"{METHODS[str(run.config.get('method', 'deem'))].title} (training {each[:6]})"] = Answer(

@@ -77,6 +77,20 @@ class Worker:
         """Whether this very process still runs."""
         return self.is_same(Worker.of(self.pid))
 
+    def end(self) -> bool:
+        """End this very process at once; tell whether it is gone.
+
+        Nobody ends itself, as a script that works on its own run would.
+        """
+        if self.alive and self.pid != os.getpid():
+            try:
+                process = psutil.Process(self.pid)
+                process.kill()
+                process.wait(1)
+            except (psutil.Error, OSError):
+                pass
+        return not self.alive
+
     def is_same(self, other: Worker | None) -> bool:
         """Tell whether both are the same process."""
         if other is None or (self.pid, self.boot) != (other.pid, other.boot):

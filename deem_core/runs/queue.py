@@ -1,6 +1,7 @@
-"""Queue of each device.
+"""Queue of each device, and a lane for short runs.
 
-One run at a time, first come first served.
+One run at a time in each, first come first served. Runs of seconds, such as an answer or labels for new rows, have a
+lane of their own: one of them works beside a long run, so that nobody waits for hours behind a comparison.
 
 A ticket is a file whose number says the order and whose content says which process holds it. It is this process's
 turn when no living process holds a lower number of the same device; tickets of the dead count for nothing. The lock
@@ -28,13 +29,19 @@ from deem_core.runs.process import Worker
 POLL_SECONDS = 0.2
 """How often a waiting worker looks up."""
 
+SHORT = "short"
+"""Name of the lane of short runs; they all compute on the processor."""
+
+SHORT_KINDS = ("apply", "inspect", "fuse", "ask")
+"""Kinds of runs that take seconds."""
+
 _LOCK_SECONDS = 0.01  # between two tries for the lock
 _TICKET = re.compile(r"(\d{12})-([0-9a-f]{32})\.json")
 
 
 @dataclass(frozen=True)
 class Ticket:
-    """Place in the queue of a device.
+    """Place in a queue.
 
     Attributes
     ----------
@@ -67,7 +74,9 @@ class Ticket:
 
 
 class Queue:
-    """The queues of a workspace, one for each device.
+    """Queues of a workspace: of each device, and of short runs.
+
+    Their names are those of `queue_of`.
 
     Parameters
     ----------
@@ -87,13 +96,13 @@ class Queue:
         with FileLock(path, mode=0o600, poll_interval=_LOCK_SECONDS, fallback_to_soft=False):
             yield
 
-    def take(self, device: str, run: str, holder: Worker) -> Ticket:
+    def take(self, queue: str, run: str, holder: Worker) -> Ticket:
         """Take the last place in the queue, under the lock.
 
         A holder that has a place for this run already keeps it.
         """
-        folder = make_folder(self.folder / _folder_name(device))
-        tickets = self.tickets(device)
+        folder = make_folder(self.folder / _folder_name(queue))
+        tickets = self.tickets(queue)
         for ticket in tickets:
             if ticket.run == run and holder.is_same(ticket.holder):
                 return ticket
@@ -102,9 +111,9 @@ class Queue:
         write_private_json(holder.to_dict(), path)
         return Ticket(path, number, run)
 
-    def tickets(self, device: str) -> list[Ticket]:
-        """Return all tickets of a device in order, dead holders included."""
-        folder = self.folder / _folder_name(device)
+    def tickets(self, queue: str) -> list[Ticket]:
+        """Return all tickets of a queue in order, dead holders included."""
+        folder = self.folder / _folder_name(queue)
         if not is_plain(folder):
             return []
         try:
@@ -114,12 +123,12 @@ class Queue:
         matches = ((name, _TICKET.fullmatch(name)) for name in names)
         return [Ticket(folder / name, int(match[1]), match[2]) for name, match in matches if match]
 
-    def before(self, ticket: Ticket, device: str) -> int:
+    def before(self, ticket: Ticket, queue: str) -> int:
         """Count the living holders before a ticket.
 
         Tickets of the dead among them are removed.
         """
-        earlier = [other for other in self.tickets(device) if other.number < ticket.number]
+        earlier = [other for other in self.tickets(queue) if other.number < ticket.number]
         waiting = 0
         for other in earlier:
             if other.counts:
@@ -130,20 +139,28 @@ class Queue:
                     other.give_back()
         return waiting
 
-    def wait(self, ticket: Ticket, device: str, pause: Callable[[int], None]) -> None:
+    def wait(self, ticket: Ticket, queue: str, pause: Callable[[int], None]) -> None:
         """Wait for a ticket's turn.
 
         Until then ``pause`` is called with the number of those before it.
         """
-        while waiting := self.before(ticket, device):
+        while waiting := self.before(ticket, queue):
             pause(waiting)
 
 
 # ---------------------------------------------------------------------- devices
 
 
+def queue_of(kind: str, config: Mapping[str, Any]) -> str:
+    """Return the name of the queue in which a run waits.
+
+    That of its device, or `SHORT`.
+    """
+    return SHORT if kind in SHORT_KINDS else device_of(kind, config)
+
+
 def device_of(kind: str, config: Mapping[str, Any]) -> str:
-    """Return the device whose queue a run belongs to.
+    """Return the device on which a run computes.
 
     Torch, which takes memory and a second to import, is not asked.
 
@@ -154,12 +171,12 @@ def device_of(kind: str, config: Mapping[str, Any]) -> str:
     """
     method = METHODS.get(str(config.get("method")))
     exact = method is not None and method.trained and not method.tunable
-    if kind in ("apply", "inspect", "fuse", "ask") or exact:
+    if kind in SHORT_KINDS or exact:
         return "cpu"
     return expected_device(str(config.get("device") or "auto"))
 
 
-def _folder_name(device: str) -> str:
-    if not NAME.fullmatch(device):
-        raise InputError(f"There is no device {device[:40]!r}.")
-    return device.replace(":", "-")
+def _folder_name(queue: str) -> str:
+    if queue != SHORT and not NAME.fullmatch(queue):
+        raise InputError(f"There is no device {queue[:40]!r}.")
+    return queue.replace(":", "-")

@@ -77,7 +77,7 @@ class Plan:
         """Delete all of it; refuse if a run is active."""
         for run in self.runs:
             if run.is_active() or run.is_attended():
-                raise InputError(f"The {in_words(run)} is still going on; cancel it before you delete it.")
+                raise InputError(f"The {in_words(run)} is still running; cancel it before you delete it.")
         for run in self.runs:
             delete_folder(run.path)
         for path in [*self.files, *self.inputs, *self.answers]:
@@ -141,7 +141,7 @@ def file_bytes(path: Path) -> int:
 
 def in_words(run: Run) -> str:
     """Return a run in a line of text."""
-    title = f" “{run.title}”" if run.title else ""
+    title = f" “{name}”" if (name := run.name()) else ""
     words = f"{run.kind} run {run.id}{title} on {run.spec['inputs'].get('name', 'a deleted dataset')}"
     return "".join(character if character.isprintable() else "?" for character in words)
 

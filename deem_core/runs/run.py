@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from deem_core.model.records import Record
+from deem_core.runs.annotations import FILE as ANNOTATIONS
+from deem_core.runs.annotations import Annotations
 from deem_core.runs.private import is_id, is_plain, open_to_read, read_json, write_private_json
 from deem_core.runs.process import LOG, Worker
 
@@ -25,7 +27,7 @@ QUEUE = "queue.json"
 LABELS = "labels_{}.parquet"
 """Of a comparison: the answer of a method, by its name."""
 BALLAST = "ballast"
-_OURS = frozenset({SPEC, "state.json", "worker.json", "cancel", PROGRESS, LOG, BALLAST, PARTIAL})
+_OURS = frozenset({SPEC, "state.json", "worker.json", "cancel", "finish", PROGRESS, LOG, BALLAST, PARTIAL, ANNOTATIONS})
 _RECORD = tuple(item.name for item in fields(Record))
 
 
@@ -77,6 +79,14 @@ class Run:
         """Settings of the run."""
         return dict(self.spec["config"])
 
+    def annotations(self) -> Annotations:
+        """Return the name, tags, note and pin that people gave it."""
+        return Annotations.read(self.path)
+
+    def name(self) -> str:
+        """Return the name that people gave it, else its title."""
+        return self.annotations().name or self.title
+
     def state(self) -> State:
         """Return the state; a run whose worker is dead has failed."""
         return read_state(self.path, self.created)
@@ -85,10 +95,21 @@ class Run:
         """Tell whether it runs or waits to run."""
         return self.state().active
 
+    def has_checkpoint(self) -> bool:
+        """Tell whether resuming has a place to go on from.
+
+        The size of stacks alone is none.
+        """
+        return any(not path.stem.endswith("-stacks") for path in (self.path / CHECKPOINT).glob("*.safetensors"))
+
     def is_attended(self) -> bool:
         """Tell whether a living process works on it."""
         worker = worker_of(self.path)
         return worker is not None and worker.alive
+
+    def is_finishing(self) -> bool:
+        """Tell whether it was asked to end with what it has."""
+        return os.path.lexists(self.path / FINISH)
 
     def progress(self, start: int = 0) -> tuple[list[dict[str, Any]], int]:
         """Return the progress from a byte on, and the next byte.
@@ -192,7 +213,9 @@ Name = Literal["queued", "running", "done", "cancelled", "failed"]
 STATE = "state.json"
 WORKER = "worker.json"
 CANCEL = "cancel"
-DIED = "The worker died before it was done: it was killed, or the machine ran out of memory or power."
+FINISH = "finish"
+"""Asks a sweep to end with what it has."""
+DIED = "The worker stopped before it was done: it was killed, or the machine ran out of memory or power."
 
 
 @dataclass(frozen=True)
@@ -214,6 +237,10 @@ class State:
         Unix seconds; ``started`` is when the work last began.
     device : str
         Where it is computed; empty before it is known.
+    worked : float
+        Seconds of work before ``started``, if it was resumed from a checkpoint.
+    cancelling : bool
+        Whether it was asked to stop and still works.
     """
 
     state: Name
@@ -225,6 +252,15 @@ class State:
     started: float | None = None
     ended: float | None = None
     device: str = ""
+    worked: float = 0.0
+    cancelling: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of work from its beginning to its end, breaks left out."""
+        if self.started is None or self.ended is None:
+            return self.worked
+        return self.worked + max(self.ended - self.started, 0.0)
 
     @property
     def active(self) -> bool:
@@ -255,7 +291,9 @@ def read_state(folder: Path, created: float) -> State:
     while state.active:
         worker = worker_of(folder)
         if worker is None or worker.alive:
-            return state if worker is not None or state.state == "queued" else _dead_state(folder, state)
+            if worker is None and state.state != "queued":
+                return _dead_state(folder, state)
+            return replace(state, cancelling=True) if (folder / CANCEL).exists() else state
         again = _stored_state(folder, created)
         if again == state:
             return _dead_state(folder, state)
@@ -290,4 +328,5 @@ def _stored_state(folder: Path, created: float) -> State:
     if content is None or content.get("state") not in get_args(Name):
         return State("failed", "The state of this run cannot be read: its file is damaged.", created=created)
     known = {item.name for item in fields(State)}
-    return State(**{**{name: value for name, value in content.items() if name in known}, "created": created})
+    kept = {name: value for name, value in content.items() if name in known and name != "cancelling"}
+    return State(**{**kept, "created": created})

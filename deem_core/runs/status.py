@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from deem_core.errors import InputError
+from deem_core.runs.annotations import FILE as ANNOTATIONS
 from deem_core.runs.private import is_plain, open_private
 from deem_core.runs.process import LOG
 from deem_core.runs.run import (
     BALLAST,
     CANCEL,
     CHECKPOINT,
+    FINISH,
     PARTIAL,
     PROGRESS,
     SPEC,
@@ -30,12 +32,13 @@ from deem_core.runs.run import (
     State,
     write_state,
 )
+from deem_core.text import count
 
 WRITE_SECONDS = 0.5
 """The state is written no more often than this."""
 
 _DIGITS = 7  # significant ones of a number in the progress
-_KEPT = frozenset({SPEC, STATE, WORKER, CANCEL, PROGRESS, LOG, CHECKPOINT, PARTIAL})
+_KEPT = frozenset({SPEC, STATE, WORKER, CANCEL, PROGRESS, LOG, CHECKPOINT, PARTIAL, ANNOTATIONS})
 _LAST_TRIES = 10
 
 
@@ -51,7 +54,8 @@ class Status:
 
     def __init__(self, run: Run) -> None:
         self.folder = run.path
-        self.state = State("queued", share=run.state().share, created=run.created)
+        before = run.state()
+        self.state = State("queued", share=before.share, created=run.created, worked=before.worked)
         self.ended = False
         self._lock = threading.Lock()
         self._written, self._pending = -math.inf, False
@@ -63,7 +67,7 @@ class Status:
 
     def wait(self, others: int) -> None:
         """Write that other runs come first."""
-        self._change(step=f"Waiting for {others} other{'s' if others > 1 else ''}")
+        self._change(step=f"Queued: {count(others, 'run')} ahead")
 
     def begin(self, device: str) -> None:
         """Write that the work begins."""
@@ -175,7 +179,7 @@ def clear_results(folder: Path, *, ballast: bool = False) -> None:
 
 def clear_tools(folder: Path) -> None:
     """Remove what a run that is done no longer needs."""
-    _remove(folder, lambda name: name in (CHECKPOINT, CANCEL, BALLAST, PARTIAL) or _is_part(name))
+    _remove(folder, lambda name: name in (CHECKPOINT, CANCEL, FINISH, BALLAST, PARTIAL) or _is_part(name))
 
 
 def _is_part(name: str) -> bool:

@@ -61,7 +61,7 @@ class Inputs:
         """
         path = self.folder / checked_digest(digest)
         if not (is_plain(path) and path.is_file()):
-            raise InputError(f"The workspace has no input {digest[:12]}…: it was deleted. Bring the file again.")
+            raise InputError(f"The workspace has no input {digest[:12]}…: it was deleted. Upload the file again.")
         return path
 
 

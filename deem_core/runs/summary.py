@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from deem_core.alarm import Alarm
-from deem_core.answers.answer import AnswerSummary
+from deem_core.answers.summary import AnswerSummary
 from deem_core.answers.verdict import Verdict
 from deem_core.comparison.evaluation import Evaluation
 from deem_core.estimators.summary import TrainingSummary
 from deem_core.files.plain import from_plain, to_plain
+from deem_core.methods.registry import METHODS
 from deem_core.runs.run import Run
+from deem_core.text import count, percent
+from deem_core.training.failure import sentence
 
 
 @dataclass(frozen=True)
@@ -86,13 +89,28 @@ class FusionSummary:
         method : str
             What people call the method.
         """
-        changed, n_rows = self.answer.changed, self.answer.n_rows
         if self.training.fallback:
-            change = "Too few restarts survived, so the labels are those of the majority vote."
-        elif changed:
+            return self._failed()
+        changed, n_rows = self.answer.changed, self.answer.n_rows
+        if changed:
             change = f"{method} changed {changed:,} of {n_rows:,} labels against the majority vote."
         else:
-            change = f"{method} changed no label: the majority vote says the same on all {n_rows:,} rows."
+            change = f"{method} changed no label: the majority vote is the same on all {n_rows:,} rows."
         if self.evaluation is None:
-            return f"{change} Without true labels nobody can know whether that is a gain."
+            return f"{change} Without true labels there is no telling whether that is a gain."
         return f"{change} {self.evaluation.sentence()}"
+
+    @property
+    def instead(self) -> str:
+        """Whose labels stand in for a failed training; else empty."""
+        return METHODS[self.training.stand_in].title.lower() if self.training.fallback else ""
+
+    def _failed(self) -> str:
+        """Say that training failed, and how right the simple methods are."""
+        failed = sentence(self.training.restarts, self.instead)
+        found = self.evaluation
+        if found is None:
+            return failed
+        rows, other = count(found.rows, "row"), percent(found.dawid_skene_accuracy, careful=True)
+        own = percent(found.accuracy, careful=True)
+        return f"{failed} Dawid-Skene is right on {other} of {rows} with known truth, these labels on {own}."

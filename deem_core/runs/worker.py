@@ -20,7 +20,7 @@ from deem_core.runs.job import Job
 from deem_core.runs.kinds import KINDS
 from deem_core.runs.private import is_id, is_plain, no_room, read_json, write_private_json
 from deem_core.runs.process import Worker
-from deem_core.runs.queue import POLL_SECONDS, Ticket, device_of
+from deem_core.runs.queue import POLL_SECONDS, SHORT, Ticket, device_of, queue_of
 from deem_core.runs.removal import in_words
 from deem_core.runs.run import CANCEL, WORKER, Run, State, worker_of
 from deem_core.runs.status import Status, clear_results
@@ -30,6 +30,8 @@ PATIENCE_SECONDS = 1.2
 """How long the work may take to end by itself once it was asked to."""
 
 NICENESS = 15
+NICENESS_SHORT = 5
+"""Of short runs, which somebody waits for: they go before a long one at their side."""
 
 _log = logging.getLogger(__name__)
 
@@ -44,11 +46,11 @@ def work(folder: str | os.PathLike[str]) -> State:
     """
     workspace, run = find(folder)
     os.umask(0o077)
-    _step_back()
+    _step_back(NICENESS_SHORT if queue_of(run.kind, run.config) == SHORT else NICENESS)
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
-    ticket, device = _claim(workspace, run)
+    ticket = _claim(workspace, run)
     try:
-        _attend(workspace, run, ticket, device)
+        _attend(workspace, run, ticket)
     finally:
         ticket.give_back()
     return run.state()
@@ -74,22 +76,21 @@ def find(folder: str | os.PathLike[str]) -> tuple[Workspace, Run]:
     raise InputError(f"{os.fspath(folder)!r} is not a run of a workspace; python -m deem_core runs lists them.")
 
 
-def _claim(workspace: Workspace, run: Run) -> tuple[Ticket, str]:
+def _claim(workspace: Workspace, run: Run) -> Ticket:
     """Claim a run for this process and queue it."""
     me = Worker.me()
     with workspace.queue.lock():
         other = worker_of(run.path)
         if other is not None and other.alive and not other.is_same(me):
-            raise InputError(f"The {in_words(run)} is being worked on already.")
+            raise InputError(f"The {in_words(run)} is already being worked on.")
         state = run.state()
         if state.state != "queued":
-            raise InputError(f"The {in_words(run)} is {state.state}; only waiting runs can be worked on.")
+            raise InputError(f"The {in_words(run)} is {state.state}; only queued runs can be worked on.")
         write_private_json(me.to_dict(), run.path / WORKER)
-        device = device_of(run.kind, run.config)
-        return workspace.queue.take(device, run.id, me), device
+        return workspace.queue.take(queue_of(run.kind, run.config), run.id, me)
 
 
-def _attend(workspace: Workspace, run: Run, ticket: Ticket, device: str) -> None:
+def _attend(workspace: Workspace, run: Run, ticket: Ticket) -> None:
     """Wait for the turn, do the work, and write how it ended."""
     status, stop = Status(run), threading.Event()
     control = RunControl(status, stop)
@@ -106,9 +107,9 @@ def _attend(workspace: Workspace, run: Run, ticket: Ticket, device: str) -> None
             control.check()
             stop.wait(POLL_SECONDS)
 
-        workspace.queue.wait(ticket, device, pause)
+        workspace.queue.wait(ticket, queue_of(run.kind, run.config), pause)
         control.check()
-        status.begin(device)
+        status.begin(device_of(run.kind, run.config))
         _log.info("Begun: %s, with seed %s.", in_words(run), run.spec["seed"])
         if run.kind not in KINDS:
             raise InputError(f"This version of DEEM Studio cannot do runs of the kind {run.kind!r}.")
@@ -159,13 +160,13 @@ def _watch(
             os._exit(0)
 
 
-def _step_back() -> None:
+def _step_back(niceness: int) -> None:
     """Lower this process's priority: whoever sits before the machine comes first."""
     process = psutil.Process()
     try:
         if sys.platform == "win32":
             process.nice(psutil.BELOW_NORMAL_PRIORITY_CLASS)
         else:
-            process.nice(max(NICENESS, int(process.nice())))
+            process.nice(max(niceness, int(process.nice())))
     except (psutil.Error, OSError):
         _log.info("The priority could not be lowered.")

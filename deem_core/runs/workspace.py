@@ -7,9 +7,11 @@ import json
 import os
 import platform
 import secrets
+import threading
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,25 +19,38 @@ from typing import Any
 from deem_core import __version__
 from deem_core.errors import InputError
 from deem_core.files.home import home
-from deem_core.readers import DEFAULT, Reading, read_gold
+from deem_core.readers import Reading, Sketch, read_gold
 from deem_core.runs import removal
 from deem_core.runs.answer_book import AnswerBook, merged_gold
-from deem_core.runs.dataset import Dataset, dataset_id, load_dataset, named_stream, plain_reading, read_stored
+from deem_core.runs.dataset import (
+    Dataset,
+    dataset_id,
+    label_map,
+    load_dataset,
+    named_stream,
+    plain_reading,
+    read_stored,
+    sketch_stored,
+)
 from deem_core.runs.kinds import KINDS
 from deem_core.runs.private import checked_id, is_id, is_plain, make_folder, open_private, read_json, write_private_json
 from deem_core.runs.process import Worker, spawn
-from deem_core.runs.queue import Queue, device_of
+from deem_core.runs.queue import Queue, queue_of
 from deem_core.runs.removal import Removal
-from deem_core.runs.run import BALLAST, CANCEL, CHECKPOINT, PROGRESS, SPEC, WORKER, Run, State, worker_of, write_state
+from deem_core.runs.run import BALLAST, CANCEL, FINISH, PROGRESS, SPEC, WORKER, Run, State, worker_of, write_state
+from deem_core.runs.status import clear_results
 from deem_core.runs.store import Data, Inputs
 from deem_core.votes import Votes
 
 MARK = "workspace.json"
 FORMAT = "deem-studio-workspace"
-
 BALLAST_BYTES = 1 << 16
 """Space that a run holds so that it can still say that the disk is full."""
 
+INSIST_SECONDS = 1.6
+"""Time that a worker has to stop by itself before whoever asked ends it."""
+
+_LOOK_SECONDS = 0.05
 _LEAVING_SECONDS = 5.0  # how long a worker that has said its last word may take to end
 
 
@@ -120,7 +135,7 @@ class Workspace:
         """Return a dataset; InputError if there is none."""
         dataset = load_dataset(self.root / "datasets" / f"{checked_id(id, 'dataset')}.json")
         if dataset is None:
-            raise InputError(f"There is no dataset {id} in the workspace: it was deleted. Bring the file again.")
+            raise InputError(f"There is no dataset {id} in the workspace: it was deleted. Upload the file again.")
         return dataset
 
     def datasets(self) -> list[Dataset]:
@@ -132,6 +147,22 @@ class Workspace:
     def read(self, dataset: Dataset) -> Reading:
         """Read a dataset."""
         return self.read_inputs(dataset.inputs())
+
+    def sketch(self, dataset: Dataset, problem: InputError) -> Sketch:
+        """Return what can be shown of a dataset that is no votes.
+
+        Raises
+        ------
+        InputError
+            The problem itself, if it cannot even be decoded.
+        """
+        return sketch_stored(self.input(dataset.data), dataset.name, problem, dataset.reading)
+
+    def mark_unread(self, dataset: Dataset, unread: bool) -> None:
+        """Note whether a dataset could not be read as votes."""
+        if dataset.unread != unread:
+            path = self.root / "datasets" / f"{dataset.id}.json"
+            write_private_json(replace(dataset, unread=unread).to_dict(), path, durable=True)
 
     def read_inputs(self, inputs: Mapping[str, Any]) -> Reading:
         """Read the inputs of a dataset or of a run's spec."""
@@ -159,7 +190,8 @@ class Workspace:
         if digest is None:
             return votes
         stream = named_stream(self.input(digest), "The answers in use")
-        book = read_gold(stream, votes, spec["inputs"]["reading"].get("missing", DEFAULT)).gold
+        labels = label_map(spec["inputs"]["reading"])
+        book = read_gold(stream, votes, labels.rule, labels).gold
         return votes.with_gold(merged_gold(votes.gold, book, votes.n_classes))
 
     # ------------------------------------------------------------------ runs
@@ -184,7 +216,7 @@ class Workspace:
             raise InputError(f"The settings of a run must be plain, finite values: {error}.") from None
         for digest in removal.digests_of({"inputs": dataset.inputs(), "config": plain}):
             self.input(digest)
-        device_of(kind, plain)
+        queue_of(kind, plain)
         seed, now = plain.get("random_state"), time.time()
         spec = {
             "id": secrets.token_hex(16),
@@ -260,7 +292,7 @@ class Workspace:
         try:  # the worker waits for the lock, so that it finds what is written here
             worker = Worker.of(process.pid) or Worker(process.pid, 0.0, "")  # one that is dead already
             write_private_json(worker.to_dict(), run.path / WORKER)
-            self.queue.take(device_of(run.kind, run.config), run.id, worker)
+            self.queue.take(queue_of(run.kind, run.config), run.id, worker)
         except BaseException:
             process.kill()
             raise
@@ -278,31 +310,93 @@ class Workspace:
             self.input(digest)
         with self.queue.lock():
             if run.is_attended():
-                raise InputError(f"The {removal.in_words(run)} was resumed by someone else already.")
-            goes_on = _has_checkpoint(run)
+                raise InputError(f"The {removal.in_words(run)} has already been resumed.")
+            goes_on = run.has_checkpoint()
             for name in (CANCEL, WORKER, *([] if goes_on else [PROGRESS])):
                 with suppress(FileNotFoundError):
                     (run.path / name).unlink()
             _set_ballast(run.path)
-            write_state(
-                run.path, State("queued", share=state.share if goes_on else 0.0, created=run.created), durable=True
-            )
+            share, worked = (state.share, state.seconds) if goes_on else (0.0, 0.0)
+            again = State("queued", share=share, created=run.created, worked=worked)
+            write_state(run.path, again, durable=True)
             self._start(run)
 
     def cancel(self, run: Run) -> None:
         """Ask a run to stop, which takes at most two seconds.
 
-        One that has ended stays as it is.
+        One that has ended stays as it is. Workers stop by themselves; one that does not, because the machine is too
+        busy to let it, is ended from here.
         """
         with self.queue.lock():
             state = run.state()
             if not state.active:
                 return
-            if run.is_attended():
-                os.close(open_private(run.path / CANCEL, os.O_WRONLY))
-            else:
+            worker = worker_of(run.path)
+            if worker is None or not worker.alive:
                 ended = State("cancelled", share=state.share, created=run.created, ended=time.time())
                 write_state(run.path, ended, durable=True)
+                return
+            os.close(open_private(run.path / CANCEL, os.O_WRONLY))
+        threading.Thread(target=self._insist, args=(run, worker)).start()  # a script that ends waits for it
+
+    def _insist(self, run: Run, worker: Worker) -> None:
+        """End a worker that was asked to stop and still works."""
+        until = time.monotonic() + INSIST_SECONDS
+        while time.monotonic() < until:
+            if not worker.alive or not run.is_active():
+                return
+            time.sleep(_LOOK_SECONDS)
+        if not run.is_active() or not worker.end():
+            return
+        with self.queue.lock(), suppress(InputError):
+            state = run.state()
+            if not run.is_attended() and state.state == "cancelled":
+                clear_results(run.path, ballast=True)
+                write_state(run.path, state, durable=True)
+
+    # ------------------------------------------------------------------ what people say of runs
+
+    def annotate(
+        self, run: Run, *, name: str | None = None, tags: Iterable[str] | None = None, note: str | None = None
+    ) -> None:
+        """Name, tag or note a run; None leaves what there is.
+
+        Raises
+        ------
+        InputError
+            If something is too long, or there are too many tags.
+        """
+        said = run.annotations()
+        said = said if name is None else said.named(name)
+        said = said if tags is None else said.tagged(tags)
+        said = said if note is None else said.noted(note)
+        said.write(run.path)
+
+    def pin(self, run: Run) -> None:
+        """Make a run the baseline of its dataset, instead of any other."""
+        self.unpin(run.dataset_id)
+        run.annotations().pinned_now().write(run.path)
+
+    def unpin(self, dataset: str) -> None:
+        """Leave a dataset without a baseline."""
+        for run in self.runs(dataset=dataset):
+            said = run.annotations()
+            if said.pinned is not None:
+                said.unpinned().write(run.path)
+
+    def baseline(self, dataset: str) -> Run | None:
+        """Return the run that is pinned as baseline, if any."""
+        pinned = [(said.pinned, run) for run in self.runs(dataset=dataset) if (said := run.annotations()).pinned]
+        return max(pinned, key=lambda pair: pair[0] or 0.0)[1] if pinned else None
+
+    def finish(self, run: Run) -> None:
+        """Ask a running sweep to end with what it has.
+
+        It is done then, not cancelled; one that waits or has ended stays as it is.
+        """
+        with self.queue.lock():
+            if run.kind == "sweep" and run.state().state == "running" and run.is_attended():
+                os.close(open_private(run.path / FINISH, os.O_WRONLY))
 
     # ------------------------------------------------------------------ deleting
 
@@ -345,17 +439,8 @@ def _versions() -> dict[str, str]:
 
 
 def _set_ballast(folder: Path) -> None:
-    descriptor = open_private(folder / BALLAST, os.O_WRONLY)
-    with os.fdopen(descriptor, "wb") as stream:
+    with os.fdopen(open_private(folder / BALLAST, os.O_WRONLY), "wb") as stream:
         stream.write(secrets.token_bytes(BALLAST_BYTES))  # a disk that compresses must keep room for it too
-
-
-def _has_checkpoint(run: Run) -> bool:
-    """Tell whether there is a place to go on from.
-
-    The size of stacks alone is none.
-    """
-    return any(not path.stem.endswith("-stacks") for path in (run.path / CHECKPOINT).glob("*.safetensors"))
 
 
 def _await_end(run: Run) -> None:

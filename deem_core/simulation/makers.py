@@ -77,7 +77,7 @@ def ampdata(
 
     Only the expert knows some of the classes.
 
-    The common learners are right with 90–92 % on the other classes and guess on the expert classes; the
+    The common learners are right with 90–92% on the other classes and guess on the expert classes; the
     last learner is an oracle on the expert classes and guesses elsewhere.
     """
     K, common = check_classes(n_classes), check_count(n_common, "n_common")
@@ -118,7 +118,7 @@ def crowd(
 
     Each task is answered by a few workers of varying skill and diligence.
 
-    One worker in five is a spammer who guesses; the others lie 30–90 % of the way from guessing (1/K) to
+    One worker in five is a spammer who guesses; the others lie 30–90% of the way from guessing (1/K) to
     always right, with small differences by class. Busy workers answer many times more tasks than idle ones.
     """
     W, K = check_count(n_workers, "n_workers"), check_classes(n_classes)

@@ -82,7 +82,7 @@ def _make_tree(n: int, *, rng: np.random.Generator, n_learners: int = 12, n_clas
 
 def _make_ampdata(n: int, *, rng: np.random.Generator, n_learners: int = 6, n_classes: int = 5) -> Ensemble:
     _need(2, "learners", n_learners, "The ampdata ensemble has an expert beside common learners")
-    _need(3, "classes", n_classes, "The ampdata ensemble has an expert on two classes that nobody else knows")
+    _need(3, "classes", n_classes, "The ampdata ensemble has an expert on two classes that no other learner knows")
     return ampdata(n, rng=rng, n_common=n_learners - 1, n_classes=n_classes)
 
 

@@ -6,12 +6,12 @@ Those about its labels are in `deem_core.answers.alarms`.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from deem_core.alarm import Alarm
+from deem_core.alarm import Alarm, cause_first
 from deem_core.model.config import AUTO
 from deem_core.model.records import Record
 from deem_core.training.guidance import judge_restarts
@@ -36,6 +36,7 @@ def alarms(
     settings: Mapping[str, Any],
     restarts: Sequence[Restart] = (),
     sweep: Sweep | None = None,
+    labels: Iterable[Alarm] = (),
 ) -> list[Alarm]:
     """Return what is wrong with a training, the worst first.
 
@@ -52,14 +53,17 @@ def alarms(
         Empty while training.
     sweep : Sweep, optional
         Of the same votes.
+    labels : iterable of Alarm
+        Those about its labels and the file, which come after unless they name the cause.
     """
     rate = rate_advice(settings, sweep)
     judged = curves_judged(settings.get("method")) and settings.get("start") != "groups"
-    return [
+    own = [
         *_collapse(restarts, settings, rate),
         *_instability(records if judged else (), restarts, settings, rate),
         *_sampler(records, settings),
     ]
+    return cause_first([*own, *labels])
 
 
 def curves_judged(method: str | None) -> bool:
@@ -94,22 +98,22 @@ def rate_advice(settings: Mapping[str, Any], sweep: Sweep | None = None) -> Rate
         It counts if it is finished, compared rates, and holds for these settings.
     """
     if settings.get("method") == ON_PROBABILITIES:
-        return RateAdvice("A sweep trains on labels and says nothing about training on probabilities.", {})
+        return RateAdvice("A sweep trains on labels, so it says nothing about training on probabilities.", {})
     if settings.get("start") == "groups":
         return RateAdvice("The rate from the grouped model is small already, and no sweep chooses it.", {})
     if sweep is None or not sweep.complete or sweep.by_depth or not sweep.holds_for(settings):
         sentence = "A sweep shows which learning rates are steady on these votes."
-        return RateAdvice(sentence, _with_rate("Train with the rate of a sweep", AUTO))
+        return RateAdvice(sentence, _with_rate("Train with a rate from a sweep", AUTO))
     chosen, used = sweep.recommendation, settings.get("learning_rate")
     if chosen.learning_rate is None:
         return RateAdvice(f"A sweep of these votes found no safe learning rate. {chosen.to_try}", {})
     best = f"{chosen.learning_rate:g}"
     if isinstance(used, (int, float)) and math.isclose(used, chosen.learning_rate, rel_tol=1e-4):
-        return RateAdvice(f"A sweep of these votes recommends no other learning rate than {best}.", {})
+        return RateAdvice(f"A sweep of these votes recommends the same learning rate, {best}.", {})
     sentence = (
         f"A sweep of these votes recommends the learning rate {best}."
         if chosen.kind == "recommended"
-        else f"In a sweep of these votes no learning rate settled; {best} came nearest to it."
+        else f"In a sweep of these votes no learning rate settled; {best} came closest."
     )
     return RateAdvice(sentence, _with_rate(f"Train with the rate {best}", chosen.learning_rate))
 
@@ -127,9 +131,9 @@ def _collapse(restarts: Sequence[Restart], settings: Mapping[str, Any], rate: Ra
         Alarm(
             "collapse",
             f"{len(dropped)} of {len(restarts)} restarts collapsed",
-            f"They take no part in the answer. {reasons}",
-            f"{rate.sentence} More restarts leave more survivors.",
-            rate.remedies | _more(settings),
+            f"They are excluded from the result. {reasons}",
+            f"{rate.sentence} More restarts make it likelier that some succeed.",
+            rate.remedies | more_restarts(settings),
         )
     ]
 
@@ -147,14 +151,14 @@ def _instability(
     if unstable:
         parts.append(judged.sentence)
     if apart:
-        parts.append(f"Restart {', '.join(map(str, apart))} went a way of its own: its labels differ from the others'.")
+        parts.append(f"Labels differ from those of the others in restart {', '.join(map(str, apart))}.")
     return [
         Alarm(
             "instability",
-            "Restarts are not of one mind",
+            "The restarts disagree",
             " ".join(parts),
-            f"Where trainings that differ only by their seed disagree, trust the labels less. {rate.sentence}",
-            rate.remedies | _more(settings),
+            f"Where trainings that differ only in their seed disagree, trust the labels less. {rate.sentence}",
+            rate.remedies | more_restarts(settings),
         )
     ]
 
@@ -172,9 +176,9 @@ def _sampler(records: Sequence[Record], settings: Mapping[str, Any]) -> list[Ala
         return [
             Alarm(
                 "sampler",
-                "The sampler is mostly refused",
+                "Most sampler proposals are rejected",
                 f"Only {acceptance:.0%} of its proposals are accepted, so the samples hardly differ from the data.",
-                "A smaller step of the sampler is accepted more often.",
+                "Smaller sampler steps are accepted more often.",
                 smaller,
             )
         ]
@@ -184,15 +188,16 @@ def _sampler(records: Sequence[Record], settings: Mapping[str, Any]) -> list[Ala
             Alarm(
                 "sampler",
                 "The sampler hardly moves",
-                f"Its chains change only {moved:.2%} of the votes, so that the samples are nearly copies of the data.",
-                "A larger step or more steps of the sampler move further.",
+                f"Its chains change only {moved:.2%} of the votes, so the samples are nearly copies of the data.",
+                "Larger or more sampler steps move further.",
                 larger,
             )
         ]
     return []
 
 
-def _more(settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def more_restarts(settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the remedy of more restarts, if there are few."""
     restarts = settings.get("restarts")
     if not isinstance(restarts, int) or restarts >= MORE_RESTARTS:
         return {}

@@ -77,7 +77,7 @@ class Part:
         codes : (n, d) int
             Of the file's learners.
         draws : int
-            Passes with drawn layer outputs to average (`deem_core.model.draws`); 0 for one pass with their
+            Passes with drawn layer outputs to average (`deem_core.model.draws`); 0 is one pass with their
             probabilities. Without layers there is nothing to draw.
         seed : int
             Of the draws.

@@ -181,9 +181,9 @@ def choose_start(
         obstacle = _obstacle(grouping, grouping.model, votes, config)
     if obstacle or grouping.model is None:
         warning = f"Training could not start from the grouped model. {obstacle}" if config.start == "groups" else ""
-        return Start("majority", f"The grouped model was looked at first. {obstacle}", warning=warning)
+        return Start("majority", f"The grouped model was tried first. {obstacle}", warning=warning)
     found = f"{group_words(grouping.groups, votes.learners)} {grouping.reason}"
-    warning = "" if grouping.fits else f"Training started from the grouped model, as asked. {found}"
+    warning = "" if grouping.fits else f"Training started from the grouped model, as requested. {found}"
     return Start("groups", found, rooted(grouping.model), warning)
 
 
@@ -202,7 +202,7 @@ def _obstacle(grouping: Grouping, model: GroupedModel, votes: Votes, config: Tra
     codes = codes[spread_rows(len(codes), CHECKED_ROWS)]
     same = _agreement(model, tree, codes, settings)
     if same < AGREEMENT:
-        return f"{grouping.reason} But started from there DEEM says the same on {same:.0%} of the rows only."
+        return f"{grouping.reason} But when started from it, DEEM gives the same label on only {same:.0%} of the rows."
     return ""
 
 

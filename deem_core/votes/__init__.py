@@ -13,7 +13,7 @@ from deem_core.votes.table import Votes
 if TYPE_CHECKING:
     from deem_core.votes.agreement import PairAgreement, RowAgreement, pair_agreement, row_agreement
     from deem_core.votes.describe import Facts
-    from deem_core.votes.statistics import wilson
+    from deem_core.votes.intervals import exact, wilson
 
 __all__ = [
     "NO_VOTE",
@@ -28,6 +28,7 @@ __all__ = [
     "as_label_array",
     "canonical_text",
     "code_truth",
+    "exact",
     "majority_vote",
     "pair_agreement",
     "row_agreement",
@@ -37,7 +38,8 @@ __all__ = [
 _HOMES = {
     **dict.fromkeys(("PairAgreement", "RowAgreement", "pair_agreement", "row_agreement"), "agreement"),
     "Facts": "describe",
-    "wilson": "statistics",
+    "exact": "intervals",
+    "wilson": "intervals",
 }
 
 

@@ -24,7 +24,7 @@ MAX_COMPARISONS = 2_000_000_000
 """Votes compared at most (rows × pairs of learners); beyond it, evenly spread rows stand for all."""
 
 SHARE_BINS = 10
-"""Bins of the shares below 100 %."""
+"""Bins of the shares below 100%."""
 
 _CHUNK = 1 << 18  # rows
 _SPARSE = 0.2  # coverage below which it is quicker to pick a learner's rows than to compare all
@@ -71,7 +71,7 @@ class RowAgreement:
     by_size : (d + 1,) int64
         Rows whose winning group has 0, 1, …, d learners; 0 means that nobody voted.
     by_share : (11,) int64
-        Rows whose winning group holds (0, 10 %], …, (80 %, 90 %], (90 %, 100 %) and all of the votes cast, over
+        Rows whose winning group holds (0, 10%], …, (80%, 90%], (90%, 100%) and all of the votes cast, over
         the rows with at least two votes.
     n_rows, n_silent, n_single : int
         All rows, rows without votes, rows with a single vote: nobody to agree with.

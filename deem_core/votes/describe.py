@@ -165,6 +165,14 @@ class FactsTally:
         return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
 
+def agreement_with(votes: Votes, target: Integers) -> Floats:
+    """Return the share of each learner's votes that equal a target, (d,).
+
+    Of the rows (n,) that have one; NaN for a learner without votes there.
+    """
+    return _rates(_hits(votes, target))
+
+
 def accuracy(codes: Integers, truth: Integers) -> float:
     """Return the share of rows with known truth that are right.
 

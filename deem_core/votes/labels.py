@@ -7,10 +7,10 @@ kept. Every rule works on the distinct spellings of a column, never cell by cell
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +20,9 @@ from numpy.typing import NDArray
 from deem_core.errors import InputError
 from deem_core.typing import Codes
 from deem_core.votes.arrays import chunks
+
+if TYPE_CHECKING:  # which knows the rules here
+    from deem_core.votes.label_map import LabelMap
 
 MAX_CLASSES = 5_000
 """More classes than this are refused: it is an id or text column, not a label."""
@@ -272,7 +275,10 @@ class Coding:
 
 
 def code_columns(
-    columns: Sequence[LabelColumn], missing: MissingRule | Collection[str] = DEFAULT, extra: Sequence[str] = ()
+    columns: Sequence[LabelColumn],
+    missing: MissingRule | Collection[str] = DEFAULT,
+    extra: Sequence[str] = (),
+    labels: LabelMap | None = None,
 ) -> Coding:
     """Code label columns over one shared set of classes.
 
@@ -282,18 +288,22 @@ def code_columns(
     missing : MissingRule or spellings
     extra : sequence of str
         Labels that are classes even if no cell holds them (class names of soft columns).
+    labels : LabelMap, optional
+        By which the columns were mapped: it names its classes, and puts them first.
     """
     rule = MissingRule.of(missing)
     n = len(columns[0].indices) if columns else 0
-    spellings = _spellings_by_key(columns, extra)
-    named = {canonical_text(label) for label in extra}  # a class that the header names is never "missing"
+    key_of = canonical_text if labels is None else labels.key
+    spellings = _spellings_by_key(columns, extra, key_of)
+    named = {key_of(label) for label in extra} - {""}  # a class that the header names is never "missing"
     missing_keys = {key for key in spellings if rule.is_missing(key) and key not in named}
-    labels = set(spellings) - missing_keys
-    minus_one = rule.minus_one and "-1" not in named and minus_one_is_missing(labels)
+    known = set(spellings) - missing_keys
+    minus_one = rule.minus_one and "-1" not in named and minus_one_is_missing(known)
     if minus_one:
-        labels.discard("-1")
+        known.discard("-1")
         missing_keys.add("-1")
-    keys = tuple(natural_order(labels))
+    first = [] if labels is None else [key for key in labels.order if key in known]
+    keys = (*first, *natural_order(known.difference(first)))
     if len(keys) > MAX_CLASSES:
         widest = max(columns, key=lambda column: len(set(column.keys)))
         raise InputError(
@@ -305,7 +315,7 @@ def code_columns(
     for rows in chunks(n, _CHUNK):  # blocks of rows keep the strided writes in the cache
         for j, column in enumerate(columns):
             codes[rows, j] = lookups[j][column.indices[rows]]
-    preferred = {key: _preferred(spellings[key]) for key in keys}
+    preferred = {key: (None if labels is None else labels.name(key)) or _preferred(spellings[key]) for key in keys}
     return Coding(
         codes=codes,
         classes=tuple(preferred[key] for key in keys),
@@ -314,7 +324,7 @@ def code_columns(
         merged={
             preferred[key]: tuple(sorted(set(spellings[key]) - {preferred[key]}))
             for key in keys
-            if len(spellings[key]) > 1
+            if set(spellings[key]) != {preferred[key]}
         },
         minus_one_is_missing=minus_one,
     )
@@ -362,15 +372,17 @@ def truth_codes(
     return lookup, [truth.classes[code] for code in only]
 
 
-def _spellings_by_key(columns: Sequence[LabelColumn], extra: Sequence[str]) -> dict[str, dict[str, int]]:
-    """Return canonical key → trimmed spelling → number of cells."""
+def _spellings_by_key(
+    columns: Sequence[LabelColumn], extra: Sequence[str], key_of: Callable[[str], str]
+) -> dict[str, dict[str, int]]:
+    """Return key → trimmed spelling → number of cells."""
     spellings: dict[str, dict[str, int]] = {}
     for column in columns:
         for key, spelling, count in zip(column.keys, column.spellings, column.counts, strict=True):
             tally = spellings.setdefault(key, {})
             tally[spelling.strip()] = tally.get(spelling.strip(), 0) + int(count)
     for label in extra:
-        spellings.setdefault(canonical_text(label), {}).setdefault(label.strip(), 0)
+        spellings.setdefault(key_of(label), {}).setdefault(label.strip(), 0)
     return spellings
 
 

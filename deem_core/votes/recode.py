@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from deem_core.errors import InputError
+from deem_core.text import listing
 from deem_core.typing import Codes
 from deem_core.votes import NO_VOTE, Votes
 from deem_core.votes.checks import hard_codes
 from deem_core.votes.coding import UnknownLabelError, as_label_array, code_truth, key_of
 from deem_core.votes.gold import Gold
+from deem_core.votes.spelling import folded
 
 MIN_LEARNERS = 3
 """With fewer, who is right cannot be told from the votes alone."""
@@ -38,6 +40,10 @@ class Recoded:
         Learners of the new votes that the model does not know; they are left out.
     same_terms : bool
         Whether learners and classes were the model's already.
+    unread : dict
+        Learners who voted, but for no label that the model knows → their labels.
+    spelled : bool
+        Whether some unknown labels are known ones in another spelling.
     """
 
     votes: Votes
@@ -45,6 +51,8 @@ class Recoded:
     absent: tuple[str, ...]
     extra: tuple[str, ...]
     same_terms: bool = False
+    unread: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    spelled: bool = False
 
     @property
     def codes(self) -> Codes:
@@ -60,11 +68,21 @@ class Recoded:
             counted = f"{total:,} votes for labels" if total > 1 else "A vote for a label"
             verb = "count" if total > 1 else "counts"
             sentences.append(f"{counted} unknown in training ({names}) {verb} as not cast.")
+        sentences.extend(self.unread_words())
+        if self.spelled:
+            sentences.append("Some unknown labels look like known ones: merge the spellings to match them.")
         if self.absent:
             sentences.append(f"No votes from {', '.join(self.absent)}; they count as not cast.")
         if self.extra:
             sentences.append(f"Learners unknown in training were left out: {', '.join(self.extra)}.")
         return sentences
+
+    def unread_words(self) -> list[str]:
+        """Return whose labels are all unknown, a sentence each."""
+        return [
+            f"None of {learner}'s labels is known: {listing(labels, 5)}. They count as missing."
+            for learner, labels in self.unread.items()
+        ]
 
 
 def as_votes(X: Any) -> Votes:
@@ -98,8 +116,8 @@ def votes_to_learn_from(X: Any, allow_few: bool = False) -> Votes:
     votes = as_votes(X).without_truth()
     if votes.n_learners < MIN_LEARNERS and not allow_few:
         raise InputError(
-            f"{votes.n_learners} learners are too few: with fewer than three, who is right cannot be told from the "
-            "votes alone (the model is not identifiable). Add learners, or pass allow_few_learners=True."
+            f"{votes.n_learners} learners are too few: with fewer than three, the votes alone cannot tell who is "
+            "right (the model is not identifiable). Add learners, or pass allow_few_learners=True."
         )
     if not votes.votes_per_row.any():
         raise InputError("There is no vote to learn from: every vote is missing.")
@@ -134,6 +152,9 @@ def recode(X: Any, learners: Sequence[str], classes: NDArray[Any], *, soft: bool
     lookup = np.array([*(code_of.get(key_of(label), NO_VOTE) for label in votes.classes.tolist()), NO_VOTE], np.int32)
     codes = lookup[votes.codes]
     unknown = _lost_votes(votes, codes)
+    unread = _unread(votes, codes, learners)
+    known = {folded(str(label)) for label in classes.tolist()}
+    spelled = any(folded(label) in known for label in unknown)
     absent: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
     if isinstance(X, (Votes, pd.DataFrame)):
@@ -154,7 +175,7 @@ def recode(X: Any, learners: Sequence[str], classes: NDArray[Any], *, soft: bool
         _recode_soft(votes.soft, lookup[:-1], _places(X, votes, learners), codes, shares)
         codes = hard_codes(shares)  # among equals the first class, which may be another one now
     made = Votes(codes, classes, learners, votes.ids, truth, shares, truth_only, _recoded_gold(votes, classes))
-    return Recoded(made, unknown, absent, extra)
+    return Recoded(made, unknown, absent, extra, unread=unread, spelled=spelled)
 
 
 def _as_votes_over(X: Any, classes: NDArray[Any]) -> Votes:
@@ -181,6 +202,17 @@ def _lost_votes(votes: Votes, codes: Codes) -> dict[str, int]:
         return {}
     which, counts = np.unique(votes.codes[lost], return_counts=True)
     return {str(votes.classes[code]): int(count) for code, count in zip(which, counts, strict=True)}
+
+
+def _unread(votes: Votes, codes: Codes, learners: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return learners who voted, but for no known label."""
+    mute = (votes.codes != NO_VOTE).any(axis=0) & (codes == NO_VOTE).all(axis=0)
+    found = {}
+    for j in np.flatnonzero(mute).tolist():
+        if votes.learners[j] in learners:
+            used = np.unique(votes.codes[:, j][votes.codes[:, j] != NO_VOTE])
+            found[votes.learners[j]] = tuple(str(label) for label in votes.classes[used].tolist())
+    return found
 
 
 def _in_order(codes: Codes, names: Sequence[str], learners: Sequence[str]) -> Codes:

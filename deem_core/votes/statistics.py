@@ -1,8 +1,10 @@
-"""Statistics of shares and scores: Wilson and bootstrap intervals.
+"""Statistics of labels against the truth: scores with their intervals.
 
 Labels are scored as (S, n) codes of S seeds, or as a `FairVote`, whose tied rows count in shares: half a hit where the
-truth is one of two tied classes, and half a prediction of each for F1. Intervals resample rows with these shares, so
-they tell of other rows, not of another draw.
+truth is one of two tied classes, and half a prediction of each for F1. Intervals tell of other rows, not of another
+draw or training. Accuracies and gains have those of `intervals`. Balanced accuracy and macro-F1 have the wider of two
+at either end: resampled rows, which know how classes and errors hang together but no error that was not seen, and the
+exact interval of every class's recall, which knows the latter.
 """
 
 from __future__ import annotations
@@ -11,40 +13,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, vstack
-from scipy.special import ndtri
 
 from deem_core.typing import Codes, Floats, Integers, Mask
-from deem_core.votes import NO_VOTE, Votes
+from deem_core.votes import NO_VOTE, Votes, intervals
 from deem_core.votes.arrays import chunks, distinct_rows
 from deem_core.votes.majority import fair_hits, leaders
 
 NAMES = ("accuracy", "balanced_accuracy", "macro_f1")
-LEVEL = 0.95
+LEVEL = intervals.LEVEL
 RESAMPLES, FEWEST_RESAMPLES = 1000, 200
 _DRAWS = 4_000_000  # (resample, pattern) cells drawn for one method: beyond it, fewer resamples
 _BLOCK = 2_000_000  # of these held at once
-
-
-def wilson(share: ArrayLike, counts: ArrayLike, level: float = 0.95) -> Floats:
-    """Return Wilson's interval of each share, (2, …): low and high.
-
-    It keeps within 0 and 1 and holds for few cases too. NaN where a share is NaN or rests on nothing.
-
-    Parameters
-    ----------
-    share : (…) array
-        Shares of successes.
-    counts : (…) array of int
-        Cases that each share rests on.
-    """
-    p, n = np.asarray(share, np.float64), np.asarray(counts, np.float64)
-    n = np.where(n > 0, n, np.nan)
-    z2: Any = ndtri(0.5 + level / 2) ** 2  # not scipy.stats, which takes half a second to import
-    middle = (p + z2 / (2 * n)) / (1 + z2 / n)
-    half = np.sqrt(z2 * (p * (1 - p) / n + z2 / (4 * n**2))) / (1 + z2 / n)
-    return np.stack([np.clip(middle - half, 0, 1), np.clip(middle + half, 0, 1)])
 
 
 @dataclass(frozen=True)
@@ -56,7 +36,7 @@ class Scores:
     means, stds : dict
         Metric → mean and standard deviation over the seeds (0 for a single one).
     intervals : dict
-        Metric → (low, high), the 95 % bootstrap interval of that mean over rows.
+        Metric → (low, high), the 95% interval of that mean over rows.
     recalls : (C,)
         Share of each class's rows that are right, mean over seeds; NaN for classes that the truth lacks.
     """
@@ -111,15 +91,25 @@ def scores(labels: Integers | FairVote, truth: Integers, n_labels: int, rng: np.
     """
     patterns = _Patterns(labels, truth, n_labels)
     exact = patterns.metrics(patterns.counts[None])[:, :, 0]  # (3, S)
-    drawn = patterns.resampled(rng)  # (3, resamples)
-    tail = (1 - LEVEL) / 2
-    bounds = np.quantile(drawn, [tail, 1 - tail], axis=1)
+    means = exact.mean(axis=1)
     return Scores(
-        means={name: float(exact[m].mean()) for m, name in enumerate(NAMES)},
+        means={name: float(means[m]) for m, name in enumerate(NAMES)},
         stds={name: float(exact[m].std()) for m, name in enumerate(NAMES)},
-        intervals={name: (float(bounds[0, m]), float(bounds[1, m])) for m, name in enumerate(NAMES)},
+        intervals=_intervals(patterns, means, rng),
         recalls=patterns.recalls(),
     )
+
+
+def _intervals(patterns: _Patterns, means: Floats, rng: np.random.Generator) -> dict[str, tuple[float, float]]:
+    """Return the interval of each of the (3,) means."""
+    low, high = intervals.exact(means[0] * patterns.n, patterns.n)
+    found = {NAMES[0]: (float(low), float(high))}
+    tail = (1 - LEVEL) / 2
+    drawn = np.quantile(patterns.resampled(rng), [tail, 1 - tail], axis=1)
+    for m, moves in enumerate(patterns.moves(), start=1):
+        below, above = intervals.spread_of_sum(float(means[m]), means[m] + moves)
+        found[NAMES[m]] = max(min(float(drawn[0, m]), below), 0.0), min(max(float(drawn[1, m]), above), 1.0)
+    return found
 
 
 def hits(labels: Integers | FairVote, truth: Integers) -> Floats:
@@ -143,18 +133,16 @@ def right_share(labels: Integers | FairVote, truth: Integers, rows: Mask) -> flo
 
 
 def paired_difference(
-    labels: Integers | FairVote, others: Integers | FairVote, truth: Integers, rng: np.random.Generator
+    labels: Integers | FairVote, others: Integers | FairVote, truth: Integers
 ) -> tuple[float, float, float]:
-    """Return the difference of two accuracies, with its 95 % interval.
+    """Return the difference of two accuracies, with its 95% interval.
 
     Accuracy of (S, n) labels minus that of (S', n) others, on the same rows. Against a fair vote, a tied row is a
     win or a loss by the share of the draw: +½ where the label is right and the truth one of two tied classes.
     """
     gain = hits(labels, truth) - hits(others, truth)
-    values, counts = np.unique(gain.round(12), return_counts=True)
-    drawn = rng.multinomial(len(gain), counts / len(gain), RESAMPLES) @ values / len(gain)
-    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(gain.mean()), float(low), float(high)
+    wins, losses = float(np.maximum(gain, 0).sum()), float(np.maximum(-gain, 0).sum())
+    return float(gain.mean()), *intervals.paired(wins, losses, len(gain), LEVEL)
 
 
 class _Patterns:
@@ -195,6 +183,39 @@ class _Patterns:
             draws = rng.multinomial(self.n, self.counts / self.n, part.stop - part.start)
             blocks.append(self.metrics(draws.astype(np.float64)).mean(axis=1))
         return np.concatenate(blocks, axis=1)
+
+    def moves(self) -> tuple[Floats, Floats]:
+        """Return how far each class's recall may move balanced accuracy and macro-F1.
+
+        Two (2, C) arrays: by how much they fall and rise as the recall of one class goes to the ends of its own
+        interval. Errors that were not seen go to the other classes as often as these are said.
+        """
+        counts = csr_array(self.truths.multiply(self.counts[:, None]))  # (P, C)
+        confusion: Any = sum(counts.T @ said for said in self.said)  # truth by label, (C, C)
+        table = (confusion / len(self.said)).toarray()
+        support, said, right = np.asarray(counts.sum(axis=0)).ravel(), table.sum(axis=0), table.diagonal()
+        wrong = support - right
+        ends = intervals.exact(right, support) * support  # hits of each class, (2, C)
+        there, total = support > 0, support + said
+        recall = np.where(there, (ends - right) / np.maximum(support, 1), 0) / max(int(there.sum()), 1)
+        f1 = np.zeros_like(ends)
+        for part in chunks(len(support), _BLOCK // len(support)):
+            errors = table[part].copy()
+            at = np.arange(errors.shape[0]), np.arange(part.start, part.stop)
+            errors[at] = 0
+            others = np.repeat(said[None], len(errors), axis=0)
+            others[at] = 0
+            others /= np.maximum(others.sum(axis=1, keepdims=True), 1e-300)
+            for end in range(2):
+                gained = np.where(there, ends[end] - right, 0)[part]
+                kept = 1 - np.maximum(gained, 0) / np.maximum(wrong[part], 1e-300)
+                more = errors * (np.clip(kept, 0, 1) - 1)[:, None] + others * np.maximum(-gained, 0)[:, None]
+                more[at] = gained
+                hit = np.repeat(right[None], len(errors), axis=0)
+                hit[at] += gained
+                new = _mean_where(2 * hit, total + more)
+                f1[end, part] = new - _mean_where(2 * right[None], total[None])
+        return recall, f1
 
     def recalls(self) -> Floats:
         """Return the recall of every class, mean over seeds, (C,)."""

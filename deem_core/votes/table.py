@@ -208,7 +208,7 @@ class Votes:
         """Make Votes from an (n, d, K) array of class probabilities.
 
         A vote whose K values are all NaN or all zero is missing. Values that do not sum to 1 within
-        1 % are renormalised with a warning; negative, larger than 1 or non-finite ones are refused.
+        1% are renormalised with a warning; negative, larger than 1 or non-finite ones are refused.
         The class codes are the most probable classes, the lowest index among equals.
         """
         array = checks.as_array(probabilities)
@@ -225,7 +225,7 @@ class Votes:
             warnings.warn(text, stacklevel=2)
         if normal.n_renormalised:
             warnings.warn(
-                f"{normal.n_renormalised:,} soft votes did not sum to 1 within 1 % and were renormalised "
+                f"{normal.n_renormalised:,} soft votes did not sum to 1 within 1% and were renormalised "
                 f"(first in row {normal.first_rows[0]}).",
                 stacklevel=2,
             )
@@ -333,6 +333,11 @@ class Votes:
         return self._changed(gold=None)
 
     # ------------------------------------------------------------------ cheap facts
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether rows have names of their own; else they are counted."""
+        return not isinstance(self.ids, pd.RangeIndex)
 
     @cached_property
     def votes_per_row(self) -> Codes:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import streamlit as st
 from numpy.typing import NDArray
 
-from deem_core import describe
+from deem_core import InputError, describe
 from deem_core.diagnostics import (
     Finding,
     PanelHealth,
@@ -24,8 +24,9 @@ from deem_core.diagnostics import (
     find_rules,
     panel_health,
     true_effective_votes,
+    unused_probabilities,
 )
-from deem_core.readers import Note, Reading
+from deem_core.readers import LabelRow, Note, Noun, Reading, Sketch, Source, label_table, noun_of
 from deem_core.runs import Dataset
 from deem_core.votes import NO_VOTE, Facts, PairAgreement, RowAgreement, pair_agreement, row_agreement
 from studio import state
@@ -50,6 +51,61 @@ class Panel:
 
 
 @dataclass(frozen=True)
+class Format:
+    """How a file is written, and what its columns are.
+
+    Attributes
+    ----------
+    layout : "wide", "long" or "soft"
+    delimiter, encoding : str, optional
+    source : deem_core.readers.Source, optional
+        None of a text that is no table.
+    played : dict
+        Column → role.
+    """
+
+    layout: str
+    delimiter: str | None
+    encoding: str | None
+    source: Source | None
+    played: dict[str, str]
+
+    @property
+    def is_delimited(self) -> bool:
+        """Whether it may be text with a delimiter."""
+        return self.source is None or self.source.delimiter is not None
+
+    def cells(self) -> pd.DataFrame:
+        """Return the file as it is spelled.
+
+        Columns of repeated labels stay coded, which is quick and small.
+        """
+        if self.source is None:
+            return pd.DataFrame()
+        cells = self.source.table
+        return pd.DataFrame(
+            {name: pd.Series(pd.arrays.ArrowExtensionArray(cells[name])) for name in cells.column_names}
+        )
+
+    def roles(self) -> pd.DataFrame:
+        """Return a table of the columns: name, role, and the first values."""
+        columns = [] if self.source is None else self.source.columns
+        first = None if self.source is None else self.source.table.slice(0, 3)
+        return pd.DataFrame(
+            {
+                "column": columns,
+                "role": [_ROLE_WORDS.get(self.played[name], self.played[name]) for name in columns],
+                "first values": [
+                    "" if first is None else " · ".join(map(str, first[name].to_pylist())) for name in columns
+                ],
+            }
+        )
+
+
+_ROLE_WORDS = {"ignored": "ignore"}
+
+
+@dataclass(frozen=True)
 class Opened:
     """A dataset that was read.
 
@@ -67,7 +123,13 @@ class Opened:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """What matters about the votes, found without truth."""
-        return checkup(self.reading.votes)
+        return (*unused_probabilities(self.reading.report), *checkup(self.reading.votes))
+
+    @cached_property
+    def labels(self) -> list[LabelRow]:
+        """Labels of the file, before they were named."""
+        reading = self.reading
+        return label_table(reading.source, reading.report, reading.votes, reading.labels, merged=True)
 
     @cached_property
     def agreement(self) -> PairAgreement:
@@ -86,6 +148,11 @@ class Opened:
         None where learners are no rules that know one class each.
         """
         return find_rules(self.reading.votes)
+
+    @cached_property
+    def noun(self) -> Noun:
+        """What the file calls its learners."""
+        return noun_of(self.reading.report, self.reading.votes.learners)
 
     @cached_property
     def mark(self) -> str:
@@ -109,15 +176,11 @@ class Opened:
         counts: NDArray[np.int64] = (votes.codes[known] != NO_VOTE).sum(axis=0)
         return counts
 
-    def cells(self) -> pd.DataFrame:
-        """Return the file as it is spelled.
-
-        Columns of repeated labels stay coded, which is quick and small.
-        """
-        cells = self.reading.source.table
-        return pd.DataFrame(
-            {name: pd.Series(pd.arrays.ArrowExtensionArray(cells[name])) for name in cells.column_names}
-        )
+    @property
+    def format(self) -> Format:
+        """How the file is written, and what its columns are."""
+        report = self.reading.report
+        return Format(report.layout, report.delimiter, report.encoding, self.reading.source, report.roles)
 
     def rows_of(self, note: Note) -> pd.DataFrame:
         """Return the rows that a note is about, with their numbers."""
@@ -127,52 +190,82 @@ class Opened:
         cells = source.table.take(pa.array(inside))
         return pd.DataFrame({"row": inside + 1} | {name: cells[name].to_pylist() for name in source.columns})
 
-    def roles(self) -> pd.DataFrame:
-        """Return a table of the columns: name, role, and the first values."""
-        source, report = self.reading.source, self.reading.report
-        first = source.table.slice(0, 3)
-        return pd.DataFrame(
-            {
-                "column": source.columns,
-                "role": [_ROLE_WORDS.get(report.roles[name], report.roles[name]) for name in source.columns],
-                "first values": [" · ".join(map(str, first[name].to_pylist())) for name in source.columns],
-            }
-        )
+
+@dataclass(frozen=True)
+class Unread:
+    """A dataset that was decoded, and cannot be read as votes yet.
+
+    Attributes
+    ----------
+    dataset : deem_core.runs.Dataset
+    sketch : deem_core.readers.Sketch
+    """
+
+    dataset: Dataset
+    sketch: Sketch
+
+    @property
+    def format(self) -> Format:
+        """How the file is written, and what its columns may be."""
+        sketch = self.sketch
+        return Format(sketch.layout, sketch.delimiter, sketch.encoding, sketch.source, sketch.roles)
 
 
-_ROLE_WORDS = {"ignored": "ignore"}
-
-
-def current() -> Opened | None:
-    """Return the dataset in use, if any.
+def at_hand() -> Opened | Unread | None:
+    """Return the dataset in use, read as votes or not.
 
     A link that names only a run leads to the run's dataset.
 
     Raises
     ------
     DeemError
-        If the address names one that is not there or can no longer be read.
+        If the address names one that is not there or can no longer be decoded.
     """
     dataset_id = state.get(state.DATA)
     if dataset_id is None and (run := state.get(state.RUN) or state.get(state.SWEEP)) is not None:
         dataset_id = workspace().run(run).dataset_id
         state.put(state.DATA, dataset_id)
-    return None if dataset_id is None else open_dataset(dataset_id)
+    return None if dataset_id is None else _find(dataset_id)
+
+
+def current() -> Opened | None:
+    """Return the dataset in use, if any.
+
+    Raises
+    ------
+    DeemError
+        As `at_hand` does, and if it is not read as votes yet.
+    """
+    found = at_hand()
+    return None if found is None else _read_as_votes(found)
 
 
 def open_dataset(id: str) -> Opened:
     """Return a dataset of the workspace, read."""
+    return _read_as_votes(_find(id))
+
+
+def _read_as_votes(found: Opened | Unread) -> Opened:
+    if isinstance(found, Unread):
+        raise InputError(found.sketch.problem)
+    return found
+
+
+def _find(id: str) -> Opened | Unread:
     kept = workspace()
     return _open(kept.dataset(id), str(kept.root))
 
 
 @st.cache_resource(max_entries=6, show_spinner="Reading the file…", hash_funcs={Dataset: lambda dataset: dataset.id})
-def _open(dataset: Dataset, root: str) -> Opened:
-    """Read a dataset.
+def _open(dataset: Dataset, root: str) -> Opened | Unread:
+    """Read a dataset, or sketch one that is not read as votes.
 
     Its id follows from the contents and the way to read them.
     """
-    reading = workspace().read(dataset)
+    try:
+        reading = workspace().read(dataset)
+    except InputError as problem:
+        return Unread(dataset, workspace().sketch(dataset, problem))
     return Opened(dataset, reading, describe(reading.votes))
 
 
@@ -184,41 +277,48 @@ def forget() -> None:
     _open.clear()
 
 
-def bring(name: str, data: BinaryIO | os.PathLike[str], truth: tuple[str, Any] | None = None) -> Opened:
-    """Store a file and turn to it.
+def bring(name: str, data: BinaryIO | os.PathLike[str], truth: tuple[str, Any] | None = None) -> Opened | Unread:
+    """Store a file that can be decoded, and turn to it.
 
-    If it cannot be read, the dataset in use stays.
+    If not, the dataset in use stays.
 
     Raises
     ------
     DeemError
-        If the file cannot be understood or kept.
+        If the file cannot be decoded or kept.
     """
     return _take(workspace().add_dataset(os.path.basename(name), data, truth=truth))
 
 
-def bring_sample(sample: Sample) -> Opened:
+def bring_sample(sample: Sample) -> Opened | Unread:
     """Keep a bundled sample and turn to it."""
     truth = None if sample.truth_path is None else (sample.truth_path.name, sample.truth_path)
     return bring(sample.path.name, sample.path, truth)
 
 
-def read_otherwise(opened: Opened, reading: Mapping[str, Any]) -> Opened:
-    """Read the same file in another way and turn to that."""
-    return _take(workspace().vary_dataset(opened.dataset, reading=reading))
+def read_otherwise(found: Opened | Unread, reading: Mapping[str, Any], *, must_work: bool = False) -> Opened | Unread:
+    """Read the same file in another way and turn to that.
+
+    Raises
+    ------
+    DeemError
+        If it must work and gives no votes; then the dataset in use stays.
+    """
+    return _take(workspace().vary_dataset(found.dataset, reading=reading), must_work=must_work)
 
 
-def add_truth(opened: Opened, name: str, data: BinaryIO) -> Opened:
+def add_truth(opened: Opened | Unread, name: str, data: BinaryIO) -> Opened | Unread:
     """Add a file of true labels, for evaluation only."""
-    return _take(workspace().vary_dataset(opened.dataset, truth=(os.path.basename(name), data)))
+    return _take(workspace().vary_dataset(opened.dataset, truth=(os.path.basename(name), data)), must_work=True)
 
 
-def _take(dataset: Dataset) -> Opened:
+def _take(dataset: Dataset, *, must_work: bool = False) -> Opened | Unread:
     try:
-        opened = open_dataset(dataset.id)
-    except Exception:  # whatever the reason, a file that cannot be read is not kept
+        found = open_dataset(dataset.id) if must_work else _find(dataset.id)
+    except Exception:  # whatever the reason, a file of which nothing can be shown is not kept
         if not workspace().runs(dataset=dataset.id):
             workspace().delete_dataset(dataset.id)
         raise
+    workspace().mark_unread(dataset, isinstance(found, Unread))
     state.use_dataset(dataset.id)
-    return opened
+    return found

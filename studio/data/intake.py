@@ -2,36 +2,94 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from deem_core import InputError
+from deem_core.runs import Dataset
+from deem_core.text import clip
 from studio import state
 from studio.data import datasets, samples
 from studio.errors import callback_boundary
+from studio.text import plain
 
 ENCODINGS = ("utf-8", "cp1252", "latin-1", "utf-16", "mac-roman", "cp1251", "shift-jis", "gb18030")
-FOUND = "found by itself"
+FILE_TYPES = ("csv", "tsv", "txt", "jsonl", "ndjson", "json", "gz", "parquet", "pq")
+"""Endings that the uploader takes."""
+FOUND = "detected"
+LABELS = ("merge_spellings", "labels")
+"""Reading options about labels."""
+KEPT = ("delimiter", "encoding", "missing", *LABELS)
+"""Reading options that hold whatever the columns are."""
+COLUMNS_CHOSEN = 25
+"""More columns than this have their roles in a table."""
 
 
-def take_upload(key: str) -> None:
-    """Take the file in an uploader.
+def uploader(page: str | None = None) -> None:
+    """Show the uploader of votes; ``page`` is opened afterwards."""
+    key = state.uploader("votes")
+    st.file_uploader(
+        "Upload a file of votes: CSV, TSV, JSON or Parquet, also gzipped",
+        key=key,
+        type=FILE_TYPES,
+        on_change=take_upload,
+        args=(key, page),
+    )
 
-    If it cannot be read, the dataset in use stays.
+
+def paste(page: str | None = None) -> None:
+    """Show a place to paste rows, then open a page if named."""
+    key = state.uploader("pasted")
+    with st.popover("Paste rows", icon=":material/content_paste:"):
+        st.text_area(
+            "Rows from a spreadsheet, or the text of a CSV or JSON file",
+            key=key,
+            height=220,
+            placeholder="id,model_a,model_b,model_c\n1,cat,cat,dog\n2,dog,cat,dog",
+        )
+        st.button(
+            "Use these rows",
+            key=f"use_{key}",
+            type="primary",
+            on_click=take_pasted,
+            args=(key, page),
+        )
+
+
+def take_pasted(key: str, page: str | None = None) -> None:
+    """Take pasted rows as a file."""
+    pasted = str(state.value(key) or "")
+    with callback_boundary(state.TOP):
+        if not pasted.strip():
+            raise InputError("Nothing was pasted. Paste the header and the rows below it.")
+        datasets.bring(f"pasted_rows.{'jsonl' if pasted.lstrip()[:1] in '[{' else 'txt'}", io.BytesIO(pasted.encode()))
+        if page is not None:
+            state.go_to(page)
+        state.uploaded()
+
+
+def take_upload(key: str, page: str | None = None) -> None:
+    """Take the file in an uploader, then go to a page.
+
+    If it cannot be decoded, the dataset in use stays.
     """
     file: Any = state.value(key)
     if file is None:
         return
-    with callback_boundary():
+    with callback_boundary(state.TOP):
         datasets.bring(file.name, file)
+        if page is not None:
+            state.go_to(page)
     state.uploaded()
 
 
 def take_sample(name: str, page: str | None = None) -> None:
     """Take a bundled sample, then go to a page if named."""
-    with callback_boundary():
+    with callback_boundary(state.TOP):
         datasets.bring_sample(samples.find(name))
         if page is not None:
             state.go_to(page)
@@ -40,90 +98,162 @@ def take_sample(name: str, page: str | None = None) -> None:
 def take_truth(key: str) -> None:
     """Take a second file of true labels for the dataset in use."""
     file: Any = state.value(key)
-    opened = _opened()
+    opened = _at_hand()
     if file is None or opened is None:
         return
-    with callback_boundary():
+    with callback_boundary(state.READING):
         datasets.add_truth(opened, file.name, file)
     state.uploaded()
 
 
-def change_roles(key: str) -> None:
-    """Read the file again with the edited roles."""
-    opened = _opened()
-    edits: Any = state.value(key)
-    if opened is None or not edits:
+def roles(found: datasets.Opened | datasets.Unread) -> None:
+    """Show the role of every column, to be changed.
+
+    A choice for each of a few columns; of many a table, which is quicker.
+    """
+    columns, choices = found.format.roles(), list(ROLES[found.format.layout])
+    if not len(columns):
         return
-    roles_now = opened.roles()
-    roles = dict(zip(roles_now["column"], roles_now["role"], strict=True))
+    if len(columns) > COLUMNS_CHOSEN:
+        _roles_table(columns, choices, f"roles_{found.dataset.id}")
+        return
+    with st.container(border=True, gap="xsmall", key="roles"):
+        for row, (name, role, values) in enumerate(columns.itertuples(index=False)):
+            key = role_key(found.dataset.id, row)
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.markdown(f"**{plain(clip(name, 40))}**", width=240)
+                st.selectbox(
+                    f"Role of {plain(clip(name, 40))}",
+                    choices,
+                    index=choices.index(role),
+                    key=key,
+                    label_visibility="collapsed",
+                    width=140,
+                    on_change=change_role,
+                )
+                st.caption(plain(clip(values, 80)), width="stretch")
+
+
+def _roles_table(columns: pd.DataFrame, choices: list[str], key: str) -> None:
+    st.caption("Double-click a role to change it.")
+    st.data_editor(
+        columns,
+        key=key,
+        hide_index=True,
+        height=600,
+        disabled=["column", "first values"],
+        column_config={
+            "column": "Column",
+            "role": st.column_config.SelectboxColumn(
+                "Role", options=choices, required=True, help="Double-click to change."
+            ),
+            "first values": "First values",
+        },
+        on_change=change_roles,
+        args=(key,),
+    )
+
+
+def role_key(dataset: str, row: int) -> str:
+    """Return the key of the choice of a column's role."""
+    return f"role_{row}_{dataset}"
+
+
+def change_role() -> None:
+    """Read the file again with the roles that are chosen."""
+    found = _at_hand()
+    if found is None:
+        return
+    columns = found.format.roles()
+    chosen = [state.value(role_key(found.dataset.id, row)) for row in range(len(columns))]
+    _read_with(
+        found,
+        {name: str(role or was) for name, was, role in zip(columns["column"], columns["role"], chosen, strict=True)},
+    )
+
+
+def change_roles(key: str) -> None:
+    """Read the file again with the roles edited in a table."""
+    found = _at_hand()
+    edits: Any = state.value(key)
+    if found is None or not edits:
+        return
+    columns = found.format.roles()
+    played = dict(zip(columns["column"], columns["role"], strict=True))
     for row, change in edits["edited_rows"].items():
-        roles[roles_now["column"].iloc[int(row)]] = change["role"]
-    with callback_boundary():
-        datasets.read_otherwise(opened, reading_of(opened.reading.report.layout, roles, opened.dataset.reading))
+        played[columns["column"].iloc[int(row)]] = change["role"]
+    _read_with(found, played)
+
+
+def _read_with(found: datasets.Opened | datasets.Unread, played: Mapping[str, str]) -> None:
+    with callback_boundary(state.READING):
+        datasets.read_otherwise(found, reading_of(found.format.layout, played, found.dataset.reading))
 
 
 def leave_out(learners: Sequence[str]) -> None:
     """Read the file again without some learners."""
-    opened = _opened()
-    if opened is not None:
+    found = _at_hand()
+    if found is not None:
         with callback_boundary():
-            datasets.read_otherwise(opened, without(learners, opened.dataset.reading))
+            datasets.read_otherwise(found, without(learners, found.dataset.reading), must_work=True)
 
 
 def option(
-    name: str, label: str, choices: Sequence[str] | Mapping[str, str], value: str | None, opened: datasets.Opened
+    name: str,
+    label: str,
+    choices: Sequence[str] | Mapping[str, str],
+    value: str | None,
+    dataset: Dataset,
+    *,
+    applies: bool = True,
 ) -> None:
     """Show a choice of one reading option."""
-    wish = opened.dataset.reading.get(name)
+    wish = dataset.reading.get(name)
     names = [*choices.values()] if isinstance(choices, Mapping) else [*choices]
     value_name = choices.get(value or "", value) if isinstance(choices, Mapping) else value
-    key = f"reading_{name}_{opened.dataset.id}"
+    key = f"reading_{name}_{dataset.id}"
     st.selectbox(
         label,
         [FOUND, *names],
         index=names.index(wish) + 1 if wish in names else 0,
-        format_func=lambda choice: f"{value_name} ({FOUND})" if choice == FOUND else choice,
+        format_func=lambda choice: f"{value_name} ({FOUND})" if choice == FOUND and value_name else choice,
         key=key,
         on_change=_change_option,
         args=(name, key),
-        disabled=value is None or value == "parquet",
-        help="A Parquet file has neither delimiter nor encoding." if value in (None, "parquet") else None,
+        disabled=not applies,
+        help=None if applies else "This kind of file has none.",
     )
 
 
 def _change_option(name: str, key: str) -> None:
-    opened = _opened()
+    found = _at_hand()
     wish = state.value(key)
-    if opened is None:
+    if found is None:
         return
     # Another layout, delimiter or encoding makes other columns: roles given before no longer mean anything.
-    options = {
-        each: told
-        for each, told in opened.dataset.reading.items()
-        if each in ("layout", "delimiter", "encoding", "missing")
-    }
+    options = {each: told for each, told in found.dataset.reading.items() if each in ("layout", *KEPT)}
     options.pop(name, None)
     if wish != FOUND:
         options[name] = wish
-    with callback_boundary():
-        datasets.read_otherwise(opened, options)
-    if state.problem():  # it did not work: show what holds
-        state.set_value(key, opened.dataset.reading.get(name, FOUND))
+    with callback_boundary(state.READING):
+        datasets.read_otherwise(found, options)
+    if state.problem():  # nothing can be shown that way: show what holds
+        state.set_value(key, found.dataset.reading.get(name, FOUND))
 
 
 def read_as_found() -> None:
     """Read the file again without any reading options."""
-    opened = _opened()
-    if opened is not None:
-        with callback_boundary():
-            datasets.read_otherwise(opened, {})
+    found = _at_hand()
+    if found is not None:
+        with callback_boundary(state.READING):
+            datasets.read_otherwise(found, {})
 
 
-def _opened() -> datasets.Opened | None:
-    opened = None
+def _at_hand() -> datasets.Opened | datasets.Unread | None:
+    found = None
     with callback_boundary():
-        opened = datasets.current()
-    return opened  # noqa: RET504  # None if there was something to tell
+        found = datasets.at_hand()
+    return found  # noqa: RET504  # None if there was something to tell
 
 
 ROLES = {
@@ -153,7 +283,7 @@ def reading_of(layout: str, roles: Mapping[str, str], before: Mapping[str, Any])
     InputError
         If two columns want a role that only one can play, or a long file lacks one.
     """
-    options = {name: value for name, value in before.items() if name in ("missing", "delimiter", "encoding")}
+    options = {name: value for name, value in before.items() if name in KEPT}
     options["layout"] = layout
     for role in _SINGLE:
         names = [name for name, played in roles.items() if played == role]

@@ -41,7 +41,7 @@ def headline(votes: Votes, facts: Facts) -> tuple[Number, ...]:
             "Learners",
             count(votes.n_learners),
             f"{facts.n_votes / rows:.1f} votes per row",
-            "Models or people who vote. With fewer than three, nobody can tell who is right without the truth.",
+            "Models or people who vote. With fewer than three, there is no telling who is right without the truth.",
         ),
         Number(
             "Classes",
@@ -53,7 +53,7 @@ def headline(votes: Votes, facts: Facts) -> tuple[Number, ...]:
             "Coverage",
             percent(facts.coverage),
             f"{count(facts.n_votes)} votes",
-            "Share of all possible votes that were cast: 100 % means every learner voted on every row.",
+            "Share of all possible votes that were cast: 100% means every learner voted on every row.",
         ),
         Number(
             "Unanimous rows",
@@ -65,8 +65,7 @@ def headline(votes: Votes, facts: Facts) -> tuple[Number, ...]:
             "Tied rows",
             count(facts.n_tied),
             f"{percent(facts.n_tied / rows)} of rows",
-            "Rows where two classes have equally many votes, so that a plain majority has to toss a coin. "
-            "Fewer is better.",
+            "Rows where two classes have equally many votes, so a plain majority has to toss a coin. Fewer is better.",
         ),
     )
 

@@ -12,11 +12,13 @@ from deem_core.gold import CAMPS, LEARNER
 from deem_core.runs import FusionSummary, Run, State
 from deem_core.text import clip
 from studio import errors, jobs, state, text, widgets
+from studio.data import labels
 from studio.data.datasets import Opened
 from studio.data.numbers import Number
 from studio.export import results
 from studio.review import desk
 from studio.train import trainings
+from studio.train.settings import method_title
 
 TITLE = "Answer by auto"
 """What people call a run of the one-click answer."""
@@ -67,12 +69,17 @@ def answer(opened: Opened, run: Run, *, again: bool = True) -> None:
 
 def _invite(opened: Opened) -> None:
     words, button = st.columns([5, 3], vertical_alignment="center")
+    split = any(finding.kind in labels.MERGED for finding in opened.findings)
     words.markdown(
-        "**Ready to fuse.** One click asks the votes, without any truth, which method explains them, and gives you "
-        "the file back with a label for every row and the reason why."
+        "**Merge the spellings first.** Otherwise they stay separate classes, and the fused labels come in all of "
+        "these spellings."
+        if split
+        else "**Ready to fuse.** One click tests, without any truth, which method explains the votes, and gives you "
+        "the file back with a label for every row."
     )
-    with button.container(horizontal=True, horizontal_alignment="right"):
-        _button(opened, "Fuse the votes", "primary")
+    with button.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
+        jobs.expected("fuse", opened.reading.votes, jobs.RECOMMENDED)
+        _button(opened, "Fuse the votes", "secondary" if split else "primary")
     if opened.reading.votes.soft is not None:
         _probabilities(opened)
 
@@ -122,10 +129,9 @@ def _run(opened: Opened, states: Sequence[tuple[Run, State]], *, again: bool) ->
     run, now = states[0]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{text.plain(jobs.title(run))}**", width="content")
-        jobs.badge(now)
+        jobs.badge(run, now)
         st.space("stretch")
-        if now.resumable:
-            st.button("Resume", key="resume", icon=":material/play_arrow:", on_click=jobs.resume, args=(run.id,))
+        jobs.again(run, now, "resume")
         if not now.active and again:
             _button(opened, "Fuse again", "secondary")
         if now.state == "done":
@@ -133,8 +139,7 @@ def _run(opened: Opened, states: Sequence[tuple[Run, State]], *, again: bool) ->
     jobs.progress(run, now, "card")
     if now.state == "failed":
         st.markdown(text.plain(now.reason))
-    if now.state == "cancelled":
-        st.caption("Stopped as you asked.")
+    jobs.cancelled(run, now)
     if now.state == "done":
         summary = FusionSummary.of(run)
         if summary is not None:
@@ -179,10 +184,10 @@ def _beside(opened: Opened, run: Run) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="deem_beside"):
         if training is None:
             whose = "the paper's model on probabilities" if soft else "the paper's model"
-            st.caption(f"{name}, {whose}, can be trained beside this answer. It does not replace it.")
+            st.caption(f"{name}, {whose}, can be trained alongside this answer. It does not replace it.")
             st.space("stretch")
             st.button(
-                f"Train {name[0].lower() + name[1:] if soft else name} beside it",
+                f"Train {name[0].lower() + name[1:] if soft else name} alongside",
                 key="train_beside",
                 icon=":material/model_training:",
                 on_click=jobs.start_beside,
@@ -198,14 +203,16 @@ def _beside(opened: Opened, run: Run) -> None:
 
 def _difference(opened: Opened, run: Run, training: Run) -> str:
     """Say on how many rows a training gives another label."""
-    name = text.plain(trainings.method_title(training.config.get("method", "deem")))
+    name = text.plain(method_title(training.config.get("method", "deem")))
     now = training.state()
     if now.active:
-        return f"{name} is being trained beside it: {text.plain(jobs.step_words(now))}"
+        return f"{name} is being trained alongside: {text.plain(jobs.step_words(now))}"
+    if other := jobs.instead(training, now):
+        return f":orange[:material/warning:] {name}, trained alongside, failed and fell back to the {other}."
     share = trainings.difference(run, training, opened)
     if share is None:
-        return f"{name} was trained beside it, but has no labels to compare."
-    return f"{name}, trained beside it, gives another label to {text.percent(share)} of the rows."
+        return f"{name} was trained alongside, but has no labels to compare."
+    return f"{name}, trained alongside, gives another label to {text.percent(share)} of the rows."
 
 
 def _open_training(id: str) -> None:
@@ -213,10 +220,18 @@ def _open_training(id: str) -> None:
     state.go_to("train")
 
 
-def download(run: Run, opened: Opened, *, primary: bool = True, label: str = "Download the fused CSV") -> None:
-    """Show the button that downloads a run's fused file."""
+def download(run: Run, opened: Opened, *, primary: bool = True) -> None:
+    """Show the button that downloads a run's fused file.
+
+    After a training that failed it says what it brings, and nobody is led to it.
+    """
+    other = jobs.instead(run, run.state())
     widgets.download(
-        label, results.fused_csv(run), results.file_name(opened), f"download_fused_{run.id}", primary=primary
+        f"Download {other}" if other else "Download the fused CSV",
+        results.fused_csv(run),
+        results.file_name(opened, f"{results.stem(other)}.csv"),
+        f"download_fused_{run.id}",
+        primary=primary and not other,
     )
 
 
@@ -232,14 +247,14 @@ def answerer(name: str) -> str:
     """Return the name of who answered, short enough for a card."""
     if name.startswith(LEARNER):
         return clip(name.removeprefix(LEARNER), 24)
-    return "One camp" if name in CAMPS else SHORT.get(name, trainings.method_title(name))
+    return "One camp" if name in CAMPS else SHORT.get(name, method_title(name))
 
 
 def _chosen_by(run: Run) -> str:
     if run.config.get("method", "auto") != "auto":
         return "The method you chose."
     gold = run.config.get("gold") is not None or run.spec["inputs"]["reading"].get("gold") is not None
-    return f"Who answers was chosen by auto, from {'votes and gold rows' if gold else 'the votes alone'}."
+    return f"Chosen by auto, from {'votes and gold rows' if gold else 'the votes alone'}."
 
 
 def _numbers(opened: Opened, run: Run, summary: FusionSummary) -> list[Number]:
@@ -272,7 +287,7 @@ def _numbers(opened: Opened, run: Run, summary: FusionSummary) -> list[Number]:
             Number(
                 "Accuracy (evaluation)",
                 text.percent(evaluation.accuracy),
-                f"majority vote {text.percent(evaluation.majority_vote_accuracy)}",
+                f"{text.count(evaluation.rows, 'row')} · majority {text.percent(evaluation.majority_vote_accuracy)}",
                 "Share of right labels where the truth is known; the truth was never used in training.",
             )
         )

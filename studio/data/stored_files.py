@@ -30,8 +30,8 @@ class StoredFile:
 
     @property
     def newest(self) -> Dataset:
-        """The way in which it was read last."""
-        return self.datasets[0]
+        """The way in which it was read as votes last, if ever."""
+        return next((dataset for dataset in self.datasets if not dataset.unread), self.datasets[0])
 
     @property
     def bytes(self) -> int:
@@ -43,7 +43,7 @@ class StoredFile:
 
 
 def files() -> list[StoredFile]:
-    """Return the files, the one brought or read last first."""
+    """Return the files, the one uploaded or read last first."""
     by_content: dict[str, list[Dataset]] = {}
     for dataset in workspace().datasets():
         by_content.setdefault(dataset.data, []).append(dataset)
@@ -66,6 +66,8 @@ def _row(stored_file: StoredFile) -> None:
     in_use = any(dataset.id == here for dataset in stored_file.datasets)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{text.plain(newest.name)}**" + (" · in use" if in_use else ""), width="stretch")
+        if newest.unread:
+            st.badge("Not read as votes yet", icon=":material/help:", color="orange")
         st.caption(f"{text.size(stored_file.bytes)} · {text.ago(time.time() - newest.created)}", width="content")
         if not in_use:
             st.button(
@@ -80,11 +82,11 @@ def _confirm(stored_file: StoredFile) -> None:
     with errors.boundary():
         runs = sum(len(workspace().runs(dataset=dataset.id)) for dataset in stored_file.datasets)
         st.markdown(
-            f"**{text.plain(stored_file.newest.name)}** ({text.size(stored_file.bytes)}) goes for good"
-            + (f", with {text.count(runs, 'run')} and what they found." if runs else ".")
+            f"**{text.plain(stored_file.newest.name)}** ({text.size(stored_file.bytes)}) will be deleted permanently"
+            + (f", with {text.count(runs, 'run')} and {'its' if runs == 1 else 'their'} results." if runs else ".")
         )
     if st.button(
-        "Delete for good",
+        "Delete permanently",
         key="delete_for_good",
         type="primary",
         icon=":material/delete:",
@@ -109,7 +111,7 @@ def delete(stored_file: StoredFile) -> None:
     """
     space = workspace()
     if any(run.is_active() for dataset in stored_file.datasets for run in space.runs(dataset=dataset.id)):
-        raise InputError(f"A run on {stored_file.newest.name} is still going on; cancel it before you delete the file.")
+        raise InputError(f"A run on {stored_file.newest.name} is still running; cancel it before you delete the file.")
     for dataset in stored_file.datasets:
         space.delete_dataset(dataset.id)
         if state.get(state.DATA) == dataset.id:

@@ -1,4 +1,4 @@
-"""Fused file: columns, review threshold, preview and download."""
+"""Fused file: columns, rows to review, preview and download."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from deem_core.figures import pictures
 from studio import text, widgets
 from studio.data.numbers import Number
 from studio.export import results, review
+
+IN_ANY_CASE = "Unanimous votes that were overruled and rows without votes need review in any case."
 
 
 def show(result: results.Labelled, place: str) -> None:
@@ -27,22 +29,30 @@ def show(result: results.Labelled, place: str) -> None:
     with columns:
         options, kind, safe = _columns(result, place)
     with effects:
-        options |= _threshold(result, place)
+        options |= _budget(result, place)
     first = review.preview(result, options)
     results.check_room(result, options)
     st.markdown("**Preview**")
-    st.dataframe(first, hide_index=True, height=300, placeholder="")
+    st.caption("New columns first; in the file they come last.")
+    numbers = first.select_dtypes("float").columns
+    st.dataframe(
+        first,
+        hide_index=True,
+        height=300,
+        placeholder="",
+        column_config={name: st.column_config.NumberColumn(format="%.4g") for name in numbers},
+    )
     ending, mime = results.FORMATS[kind]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(_story(result, options))
         # The preview has a button "Download as CSV" of its own, for what it shows: this one says how much it brings.
         widgets.download(
-            f"Download {text.count(result.votes.n_rows, 'row')} as {kind}",
+            f"Download {result.instead or text.count(result.votes.n_rows, 'row')} as {kind}",
             lambda: results.fused_bytes(result, ending, options, safe=safe),
             results.fused_name(result, ending),
             f"download_{place}",
             mime=mime,
-            primary=True,
+            primary=not result.instead,
         )
 
 
@@ -56,7 +66,7 @@ def _columns(result: results.Labelled, place: str) -> tuple[dict[str, Any], str,
             "Original columns",
             True,
             **widgets.keep(f"{place}_originals"),
-            help="Without them only the id comes back.",
+            help="Without them, only the id is included.",
         ),
         "probabilities": st.toggle(
             f"Probabilities of {text.count(result.votes.n_classes, 'class', 'classes')}",
@@ -84,26 +94,49 @@ def _columns(result: results.Labelled, place: str) -> tuple[dict[str, Any], str,
     return options, kind, safe
 
 
-def _threshold(result: results.Labelled, place: str) -> dict[str, Any]:
-    """Show the threshold for review with its effect."""
-    low = st.slider(
-        "Review labels with a confidence below",
-        0.0,
-        1.0,
-        0.0,
-        step=review.STEP,
-        **widgets.keep(f"{place}_threshold"),
-        help="At 0 the usual rule holds: the tenth of the rows that their votes back least. Overruled unanimous votes "
-        "and rows without votes need review in any case.",
+def _budget(result: results.Labelled, place: str) -> dict[str, Any]:
+    """Show which rows go to review, with the effect."""
+    st.markdown("**Review**")
+    choices = review.thresholds(result)
+    by_confidence = bool(choices) and st.toggle(
+        "Choose by confidence instead of a share",
+        **widgets.keep(f"{place}_by_confidence"),
+        help="A share is safer: confidence is usually too high, and often nearly the same for all rows.",
     )
-    by = review.threshold_facts(result)
-    effect = review.effect(by, low)
-    widgets.picture(pictures.review_threshold(by.edges, by.counts, low or None), f"{place}_histogram")
+    if by_confidence:
+        below = st.select_slider(
+            "Review labels with a confidence below",
+            list(choices),
+            list(choices)[min(len(choices) - 1, len(choices) // 2)],
+            format_func=lambda value: f"{text.nearly(value)} ({text.count(choices[value], 'label')})",
+            **widgets.keep(f"{place}_below_{result.key}"),
+            help=IN_ANY_CASE,
+        )
+        budget = review.Budget(below=float(below))
+    else:
+        share = st.slider(
+            "Review the least certain … of the rows",
+            0,
+            100,
+            10,
+            format="%d%%",
+            **widgets.keep(f"{place}_share"),
+            help=f"The rows whose votes support their label least. {IN_ANY_CASE}",
+        )
+        budget = review.Budget(share=share / 100)
+    effect = review.effect(result, budget)
+    widgets.picture(
+        pictures.review_budget(effect.edges, effect.counts, effect.reviewed, budget.below), f"{place}_histogram"
+    )
     widgets.number_cards(_cards(effect), columns=2, min_width=170)
-    if not low:
-        return {}
-    blank = st.toggle(f"Leave the {text.count(effect.below, 'label')} below it empty", **widgets.keep(f"{place}_blank"))
-    return {"review_below": low, "blank": blank}
+    blank = effect.chosen > 0 and st.toggle(
+        f"Leave {_these(effect.chosen)} blank", **widgets.keep(f"{place}_blank"), help="Their confidence is kept."
+    )
+    return {**budget.options, "blank": blank}
+
+
+def _these(labels: int) -> str:
+    return "this label" if labels == 1 else f"these {text.count(labels, 'label')}"
 
 
 def _cards(effect: review.Effect) -> list[Number]:
@@ -119,8 +152,9 @@ def _cards(effect: review.Effect) -> list[Number]:
             Number(
                 "Accuracy of the rest",
                 "–" if effect.kept_accuracy is None else text.percent(effect.kept_accuracy),
-                f"evaluation; all {text.percent(effect.all_accuracy)}",
-                "Share of right labels among the rows that need no review, where the truth is known.",
+                "evaluation" if effect.kept_interval is None else f"95%: {text.interval(*effect.kept_interval)}",
+                "Share of right labels among the rows that need no review, where the truth is known, with its 95% "
+                f"interval. Evaluation only. Of all rows {text.percent(effect.all_accuracy)} are right.",
             ),
         ]
     return [
@@ -129,7 +163,8 @@ def _cards(effect: review.Effect) -> list[Number]:
             "Confidence of the rest",
             "–" if effect.kept_confidence is None else text.percent(effect.kept_confidence),
             "usually optimistic",
-            "Mean probability of the labels that need no review. Without true labels nobody knows how many are right.",
+            "Mean probability of the labels that need no review. Without true labels there is no telling how many "
+            "are right.",
         ),
     ]
 
@@ -147,5 +182,7 @@ def _story(result: results.Labelled, options: dict[str, Any]) -> str:
         sentences.append("One row for each task.")
     name = export.label_name(result.reading, wanted_name, originals=options["originals"])
     if name != wanted_name:
-        sentences.append(f"A column {text.plain(wanted_name)} is there already, so the new one is {text.plain(name)}.")
-    return " ".join([*sentences, "Made on click."])
+        sentences.append(
+            f"A column {text.plain(wanted_name)} exists already, so the new one is named {text.plain(name)}."
+        )
+    return " ".join(sentences)

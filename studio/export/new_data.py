@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from threading import Lock
 from typing import Any
 
 import streamlit as st
@@ -22,6 +23,8 @@ from studio.workspace import workspace
 
 MODEL = "deem_model"
 """The digest and name of a model file that somebody brought."""
+_STARTING = Lock()
+
 LABELLED = "deem_labelled"
 """The id of the run that labels new data, by where it was started."""
 
@@ -87,9 +90,21 @@ def label_new(key: str, store: Callable[[], str], place: str, readings: Sequence
         digest = store()
         model = peek(workspace().input(digest))
         dataset = _taken(os.path.basename(file.name), file, model, readings)
-        run = workspace().start_run("apply", dataset, {"model": digest}, f"Labels for {dataset.name}")
+        run = _labelling(dataset, digest)
         st.session_state[f"{LABELLED}_{place}"] = run.id
     state.uploaded()
+
+
+def _labelling(dataset: Dataset, digest: str) -> Run:
+    """Return the run that labels a file with a model.
+
+    A new one, unless one is at work already.
+    """
+    with _STARTING:  # a browser may hand over one upload twice
+        for run in workspace().runs(dataset=dataset.id, kind="apply"):
+            if run.config.get("model") == digest and run.is_active():
+                return run
+        return workspace().start_run("apply", dataset, {"model": digest}, f"Labels for {dataset.name}")
 
 
 def _taken(name: str, file: Any, model: ModelFile, readings: Sequence[Mapping[str, Any]]) -> Dataset:
@@ -99,9 +114,9 @@ def _taken(name: str, file: Any, model: ModelFile, readings: Sequence[Mapping[st
     """
     space = workspace()
     before = {dataset.id for dataset in space.datasets()}
-    classes = [str(label) for label in model.classes]
+    terms = {"classes": [str(label) for label in model.classes], "known_learners": list(model.learners)}
     for at, reading in enumerate(readings):
-        dataset = space.add_dataset(name, file, reading={**reading, "classes": classes})
+        dataset = space.add_dataset(name, file, reading={**reading, **terms})
         try:
             recode(space.read(dataset).votes, model.learners, model.classes)
         except Exception as error:
@@ -119,7 +134,7 @@ def readings_like(reading: Mapping[str, Any]) -> list[dict[str, Any]]:
 
     As in training, or only with the same signs for "no vote", or as it looks.
     """
-    missing = {name: told for name, told in reading.items() if name == "missing"}
+    missing = {name: told for name, told in reading.items() if name in ("missing", "merge_spellings", "labels")}
     ways = [dict(reading), missing, {}]
     return [way for at, way in enumerate(ways) if way not in ways[:at]]
 
@@ -154,7 +169,7 @@ def _outcome(states: Sequence[tuple[Run, State]], place: str) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{text.plain(jobs.title(run))}**", width="stretch")
             st.caption(jobs.when(run), width="content")
-            jobs.badge(now)
+            jobs.badge(run, now)
         jobs.progress(run, now, "applied")
         if now.state == "failed":
             st.markdown(text.plain(now.reason))
@@ -166,6 +181,48 @@ def _outcome(states: Sequence[tuple[Run, State]], place: str) -> None:
             f"{text.count(summary.training.trained_rows or 0, 'row')}; {text.count(summary.answer.changed)} labels "
             "differ from the majority vote."
         )
+        _spelled(run, place)
         plain_list(summary.training.warnings)
         alarms(summary.alarms)
         fused_file.show(results.labelled(run), f"applied_{place}")
+
+
+@st.cache_data(max_entries=50, show_spinner=False)
+def _differs(run_id: str, root: str) -> tuple[list[str], bool]:
+    """Return whose labels are unknown, in words, and whether merging helps."""
+    run = workspace().run(run_id)
+    model = peek(workspace().input(str(run.config["model"])))
+    found = recode(workspace().read_inputs(run.spec["inputs"]).votes, model.learners, model.classes)
+    return found.unread_words(), found.spelled
+
+
+def _spelled(run: Run, place: str) -> None:
+    """Say whose labels are unknown, with a way to match them."""
+    unread, spelled = _differs(run.id, str(workspace().root))
+    if not unread and not spelled:
+        return
+    whose = " ".join(unread) if unread else "Some labels are unknown."
+    advice = "They look like known labels in another spelling." if spelled else "Are they the labels of this model?"
+    with st.container(horizontal=True, vertical_alignment="center", key=f"spelled_{place}"):
+        st.warning(text.plain(f"{whose} {advice}"), icon=":material/warning:")
+        if spelled:
+            st.button(
+                "Match ignoring case and spelling",
+                key=f"match_{place}",
+                icon=":material/merge:",
+                on_click=_match,
+                args=(run.id, place),
+            )
+
+
+def _match(run_id: str, place: str) -> None:
+    """Label the same file again with spellings merged."""
+    with callback_boundary():
+        space = workspace()
+        run = space.run(run_id)
+        before = space.dataset(run.dataset_id)
+        dataset = space.vary_dataset(before, reading={**before.reading, "merge_spellings": True})
+        again = space.start_run("apply", dataset, run.config, f"Labels for {dataset.name}")
+        st.session_state[f"{LABELLED}_{place}"] = again.id
+        if jobs.find(state.get(state.RUN)) is not None and state.get(state.RUN) == run_id:
+            state.put(state.RUN, again.id)

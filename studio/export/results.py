@@ -16,12 +16,12 @@ import streamlit as st
 
 from deem_core import InputError
 from deem_core.answers import Answer, StoredAnswer, export
-from deem_core.readers import Reading
+from deem_core.readers import Reading, Source
 from deem_core.runs import FusionSummary, Run
 from deem_core.typing import Floats
 from deem_core.votes import Votes, as_label_array
 from deem_core.votes.recode import recode
-from studio import text
+from studio import jobs, text
 from studio.data.datasets import Opened, open_dataset
 
 FORMATS = {
@@ -30,9 +30,9 @@ FORMATS = {
     "TSV": (".tsv", "text/tab-separated-values"),
     "Parquet": (".parquet", "application/vnd.apache.parquet"),
 }
-"""What a fused table can be taken home as: name → ending and media type."""
+"""What a fused table can be exported as: name → ending and media type."""
 
-_MOST_ADDED = 2 + len(export.DIAGNOSTICS)  # columns beside the probabilities
+_MOST_ADDED = 3 + len(export.DIAGNOSTICS)  # columns beside the probabilities
 _CELL_BYTES = 20  # of a number as text
 
 
@@ -64,6 +64,11 @@ class Labelled:
         return f"{self.run.id} {self.method}"
 
     @property
+    def instead(self) -> str:
+        """Whose labels these are if training failed; else empty."""
+        return jobs.instead(self.run, self.run.state())
+
+    @property
     def votes(self) -> Votes:
         """The votes in the terms of the run."""
         return self.answer.votes
@@ -87,8 +92,8 @@ def labelled(run: Run, method: str = "") -> Labelled:
     path = run.labels(method) if method else run.result("result.parquet")
     if path is None and method:
         raise InputError(
-            f"This comparison holds no labels of {method} to take home: it was made by an earlier version, which kept "
-            "the scores alone, or its file is gone. Compare again to have them."
+            f"This comparison has no labels of {method} to export: an earlier version kept only the scores, or the "
+            "file is gone. Compare again to get them."
         )
     if path is None:
         raise InputError("This run has no labels: it is not finished, or was deleted.")
@@ -182,18 +187,32 @@ def check_room(result: Labelled, options: Mapping[str, Any]) -> None:
         )
 
 
-def frame_bytes(frame: pd.DataFrame) -> bytes:
-    """Return a small table as CSV bytes, safe for spreadsheets."""
+def frame_bytes(frame: pd.DataFrame, like: Source | None = None) -> bytes:
+    """Return a small table as CSV bytes, safe for spreadsheets.
+
+    Written as a source is, if one is given: who opens the one in a spreadsheet can open the other.
+    """
     table = pa.Table.from_pandas(frame, preserve_index=False)
-    return _bytes_of(lambda path: export.write(table, path), ".csv")
+
+    def write(path: Path) -> None:
+        export.write(table, path, form=None if like is None else export.form_like(like, path, frame.columns))
+
+    return _bytes_of(write, ".csv")
 
 
 def fused_name(result: Labelled, ending: str) -> str:
     """Return a name for the fused file.
 
-    ``votes_fused.csv``, or ``votes_fused_ds.csv`` for a method of a comparison.
+    ``votes_fused.csv``, or ``votes_fused_ds.csv`` for a method of a comparison, or ``votes_majority_vote.csv`` after a
+    training that failed.
     """
-    return file_name(result.opened, f"fused{'_' if result.method else ''}{result.method}{ending}")
+    name = stem(result.instead)
+    return file_name(result.opened, f"{name}{'_' if result.method else ''}{result.method}{ending}")
+
+
+def stem(instead: str) -> str:
+    """Return what a file of labels is called."""
+    return instead.replace(" ", "_") or "fused"
 
 
 def file_name(opened: Opened, ending: str = "fused.csv") -> str:

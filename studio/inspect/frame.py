@@ -12,12 +12,14 @@ from deem_core import InputError
 from deem_core.diagnostics import Inspection
 from deem_core.figures import pictures
 from deem_core.runs import FusionSummary, Run, State
-from studio import errors, jobs, state, text, widgets
+from studio import errors, examples, jobs, run_picker, state, text, widgets
 from studio.data import datasets
 from studio.export import results
 from studio.inspect import inspections
+from studio.train.settings import method_title
 
 View = Callable[[datasets.Opened, Run, Inspection], None]
+Page = Callable[[datasets.Opened, Run], None]
 
 EVALUATION = "evaluation_"
 """How the names of tables that need the truth begin."""
@@ -26,42 +28,110 @@ PAIRS = "pairs_of_learners"
 """Name of the table of all pairs in every class and layer."""
 
 
-def page(title: str, question: str, icon: str, view: View) -> None:
-    """Show a page about a finished training, or an empty state."""
-    badges = widgets.header(title, question)
-    chosen = training(icon, "This page looks into a trained model.")
-    if chosen is None:
-        return
-    opened, _, run = chosen
-    with badges:
-        st.badge(text.plain(jobs.title(run)), icon=":material/model_training:", color="blue")
-        widgets.truth_badge(opened.facts.n_truth)
-    with errors.boundary():
-        _inspected(opened, run, view)
+def page(title: str, question: str, icon: str, show: Page, nothing: Callable[[datasets.Opened], None]) -> None:
+    """Show a page about a run, or an empty state.
 
-
-def training(icon: str, sentence: str) -> tuple[datasets.Opened, list[Run], Run] | None:
-    """Return the dataset, its finished trainings and the one in use.
-
-    If there is none, say so and return None.
+    ``nothing`` shows a dataset without any.
     """
-    opened = None
-    with errors.boundary():
-        opened = datasets.current()
-    widgets.complaint()
+    badges = widgets.header(title, question)
+    opened = widgets.data_or_empty(icon, "Upload a file and train on it first.")
     if opened is None:
-        widgets.empty_state(icon, "No data yet", "Bring a file and train on it first.", "Bring data", "data")
-        return None
-    done = jobs.with_models(opened.dataset.id)
-    if not done:
-        widgets.empty_state(icon, "No trained model yet", sentence, "Go to Train", "train")
-        return None
-    return opened, done, next((run for run in done if run.id == state.get(state.RUN)), done[0])
+        examples.show(title)
+        return
+    choices = run_picker.answers(opened.dataset.id)
+    run = run_picker.pinned(choices, opened.dataset.id)
+    if run is None:
+        nothing(opened)
+        return
+    with badges:
+        run_picker.badge(run)
+        widgets.truth_badge(opened.facts.n_truth)
+    run_picker.choose(choices, run, "inspected_run")
+    with errors.boundary():
+        show(opened, run)
 
 
-def run_words(run: Run) -> str:
-    """Return a training with its age."""
-    return f"{jobs.title(run)} · {jobs.when(run)}"
+def with_model(view: View) -> Page:
+    """Return what shows a view of models, or why there is none."""
+
+    def show(opened: datasets.Opened, run: Run) -> None:
+        if is_done(run):
+            inspection = inspection_of(run)
+            if inspection is not None:
+                view(opened, run, inspection)
+
+    return show
+
+
+def no_model_yet(icon: str) -> Callable[[datasets.Opened], None]:
+    """Return what shows that nothing was trained yet."""
+
+    def show(_: datasets.Opened) -> None:
+        widgets.empty_state(icon, "No trained model yet", "This page inspects a trained model.", "Go to Train", "train")
+        examples.show("Dependence")
+
+    return show
+
+
+def is_done(run: Run) -> bool:
+    """Return whether a run is done; else say how it stands."""
+    if run.is_active():
+        _still_running(run)
+        return False
+    if run.state().state != "done":
+        no_model(run)
+        return False
+    return True
+
+
+def looked_into(run: Run) -> bool:
+    """Return whether a finished run has a model to look into."""
+    return run.kind == "train" or jobs.has_model(run)
+
+
+def inspection_of(run: Run) -> Inspection | None:
+    """Return what was found in the model of a finished run.
+
+    None, and the reason on the page, while there is nothing yet or if there is no model.
+    """
+    if looked_into(run):
+        return _inspected(run)
+    no_model(run)
+    return None
+
+
+def no_model(run: Run) -> None:
+    """Say why a run has no model, and offer another."""
+    st.info(text.plain(_why_no_model(run)), icon=":material/info:")
+    others = [other for other in jobs.with_models(run.dataset_id) if other.id != run.id]
+    if others:
+        st.button(
+            f"Show {text.plain(jobs.title(others[0]))}",
+            key="show_other_model",
+            on_click=state.put,
+            args=(state.RUN, others[0].id),
+        )
+    else:
+        st.button("Go to Train", key="go_to_train", on_click=state.go_to, args=("train",))
+
+
+def _why_no_model(run: Run) -> str:
+    now = run.state()
+    if now.state != "done":
+        ended = "was cancelled" if now.state == "cancelled" else "failed"
+        return f"{jobs.title(run)} {ended}, so there is no model to inspect."
+    summary = FusionSummary.of(run)
+    method = "" if summary is None else summary.training.answered_by or summary.training.method
+    by = f" was given by {method_title(method)}, which" if method else ""
+    return f"This answer{by} has no model to inspect. Train one to see whom it trusts."
+
+
+def _still_running(run: Run) -> None:
+    def waiting(states: Sequence[tuple[Run, State]]) -> None:
+        jobs.progress(run, states[0][1], "awaited")
+        st.caption("This run is not done yet. The page shows it as soon as it is.")
+
+    jobs.watch([run], waiting)
 
 
 def why_chart(run: Run, opened: datasets.Opened, row: int, key: str) -> None:
@@ -85,35 +155,35 @@ def show_reason(one: inspections.Reason, key: str) -> None:
         st.caption(f"Taken together, the {text.plain(name)}: {abs(value):.3g} nats for {text.plain(side)}.")
 
 
-def _inspected(opened: datasets.Opened, training: Run, view: View) -> None:
+def _inspected(training: Run) -> Inspection | None:
     run = inspections.of_training(training)
     try:
         inspection = inspections.result(run)
     except InputError as error:  # files of another version, or damaged ones
         st.warning(text.plain(str(error)), icon=":material/error:")
         st.button(
-            "Look into it again",
+            "Inspect again",
             key="inspect_anew",
             icon=":material/replay:",
             on_click=jobs.delete,
             args=([run.id],),  # whoever finds none starts one
         )
-        return
+        return None
     if inspection is not None:
         training_notes(training)
-        view(opened, training, inspection)
-        return
+        return inspection
 
     def waiting(states: Sequence[tuple[Run, State]]) -> None:
         _, now = states[0]
         jobs.progress(run, now, "inspect")
         if now.active:
-            st.caption("Looking into the model. This is done once and kept beside the training.")
+            st.caption("Inspecting the model. This is done once and saved with the training.")
         else:
             st.warning(text.plain(now.reason or "The inspection was stopped."), icon=":material/error:")
             st.button("Try again", key="inspect_again", icon=":material/replay:", on_click=jobs.resume, args=(run.id,))
 
     jobs.watch([run], waiting)
+    return None
 
 
 def is_majority(training: Run) -> bool:
@@ -126,18 +196,18 @@ def training_notes(training: Run) -> None:
     if is_majority(training):
         instead = "mean of the probabilities" if training.config.get("method") == "deem_soft" else "majority vote"
         st.warning(
-            f"This training did not succeed, so its answer is the **{instead}**. What you see here is how the votes "
-            "decide among themselves, each counting as one nat; nothing was learnt about anybody. Train again with "
+            f"This training did not succeed, so its answer is the **{instead}**. What you see here is the plain "
+            "vote, each vote counting as one nat; nothing was learned about any learner. Train again with "
             "another learning rate to see whom a model trusts.",
             icon=":material/warning:",
         )
         return
     if training.config.get("method") == "deem_soft":
         st.caption(
-            ":material/percent: Soft DEEM reads probabilities. Influence and reasons are of all that a learner "
-            "believes; confusion, dependence and correlation are of its most probable class, and layers are shown "
-            "that class as a certain vote. It has no near-copy guard, no groups and no parameters of the learners "
-            "themselves."
+            ":material/percent: Soft DEEM reads probabilities. Influence and reasons use all of a learner's "
+            "probabilities; confusion, dependence and correlation use its most probable class, and layers take that "
+            "class as a certain vote. There is no near-copy guard, and there are no groups and no parameters for "
+            "single learners."
         )
     summary = FusionSummary.of(training)
     for sentence in () if summary is None else (*summary.training.findings, *_misfit(summary)):

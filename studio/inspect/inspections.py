@@ -13,7 +13,17 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from deem_core import InputError
-from deem_core.diagnostics import Confusion, Expert, GroupTree, Importance, Inspection, Why, real_confusion, why
+from deem_core.diagnostics import (
+    Confusion,
+    Expert,
+    GroupTree,
+    Importance,
+    Inspection,
+    Why,
+    clearest_experts,
+    real_confusion,
+    why,
+)
 from deem_core.figures import Picture, bar_names, pictures
 from deem_core.runs import Run
 from deem_core.typing import Floats, Mask
@@ -21,12 +31,6 @@ from studio import jobs
 from studio.data.datasets import Opened
 from studio.train import trainings
 from studio.workspace import workspace
-
-MOST_NAMED = 12
-"""Cells of the expert finder that are named in words and outlined."""
-
-NOT_FAR_BEHIND = 0.4
-"""Share of the strongest expert's strength that others need to be named beside it."""
 
 MANY_CLASSES = 30
 """Classes up to which the expert finder shows all, however few rows they have."""
@@ -95,9 +99,8 @@ def clicked_learner(selection: Mapping[str, Any], importance: Importance) -> str
 
 
 def clearest(importance: Importance) -> list[Expert]:
-    """Return the experts worth naming: the strongest, and those not far behind."""
-    experts = importance.experts()
-    return [one for one in experts[:MOST_NAMED] if one.strength >= NOT_FAR_BEHIND * experts[0].strength]
+    """Return the experts worth naming, strongest first."""
+    return clearest_experts(importance.experts())
 
 
 def expert_classes(importance: Importance, most: int = 4) -> list[str]:
@@ -151,7 +154,7 @@ def confusion_of(
         return _one(inspection.confusion, learner), None if real is None else _one(real, learner)
     labels = trainings.outcome(training, opened)
     if labels is None:
-        raise InputError("This training has no labels any more.")
+        raise InputError("The labels of this training are gone.")
     votes = opened.reading.votes
     counted = real_confusion(replace(votes, truth=labels.codes, truth_only=np.empty(0, object)), [learner])
     return replace(counted, source="estimated"), real_confusion(votes, [learner]) if truth else None
@@ -193,10 +196,10 @@ def row_of(opened: Opened, name: str) -> int:
     """
     votes = opened.reading.votes
     wanted = name.strip()
-    texts = votes.ids.astype(str)
-    at = np.flatnonzero(np.asarray(texts == wanted))
-    if len(at):
-        return int(at[0])
+    if votes.has_ids:
+        at = np.flatnonzero(np.asarray(votes.ids.astype(str) == wanted))
+        if len(at):
+            return int(at[0])
     if wanted.isascii() and wanted.isdigit() and len(wanted) < 19 and 1 <= int(wanted) <= votes.n_rows:
         return int(wanted) - 1
     raise InputError(f"There is no row {name[:60]!r}. Give the id of a row, or its number from 1 to {votes.n_rows:,}.")
@@ -209,7 +212,7 @@ def reasons(training: Run, opened: Opened, row: int) -> Why:
     """
     path = training.result("model.safetensors")
     if path is None:
-        raise InputError("This training has no model any more.")
+        raise InputError("The model of this training is gone.")
     return why(_model(training.id, str(path)), opened.reading.votes.without_truth(), [row])
 
 
@@ -271,10 +274,12 @@ def review_table(inspection: Inspection) -> pd.DataFrame:
     """Return the most doubtful rows with label, runner-up and confidence."""
     review = inspection.review
     names = np.array([*review.classes, ""], object)
+    numbers = review.rows + 1
+    counted = list(review.ids) == [str(row) for row in numbers.tolist()]  # no ids of their own: one number is enough
     return pd.DataFrame(
         {
-            "row": review.rows + 1,
-            "id": list(review.ids),
+            "row": numbers,
+            **({} if counted else {"id": list(review.ids)}),
             "fused label": names[review.fused],
             "runner-up": names[review.runner_up],
             "confidence": 100 * review.confidence,

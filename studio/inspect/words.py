@@ -7,7 +7,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from deem_core.diagnostics import CLASS_ROWS, Dependence, DependentPair, Evaluation, Expert, Inspection
+from deem_core.diagnostics import (
+    CLASS_ROWS,
+    Dependence,
+    DependentPair,
+    Evaluation,
+    Expert,
+    Inspection,
+    ReliabilityCurve,
+)
+from deem_core.votes import exact
 from studio import text
 from studio.inspect import inspections
 
@@ -32,32 +41,42 @@ def experts_said(inspection: Inspection, named: Sequence[Expert], more: int, *, 
     """
     lines = inspections.experts_in_words(named, inspection.classes)
     if majority:
-        sentence = "The majority vote counts everybody the same, so it has no experts."
+        sentence = "The majority vote counts every learner the same, so it has no experts."
     elif lines:
-        sentence = "**Experts**, whom the model trusts for these classes far more than others, and more than elsewhere:"
+        sentence = "**Likely experts** (trusted more on these classes than on others):"
     elif not inspection.influence.enough.any():
-        sentence = f"No class has {CLASS_ROWS} rows that were looked at, too few to tell an expert from luck."
+        sentence = f"No class has {CLASS_ROWS} inspected rows, which is too few to tell an expert from luck."
     else:
-        sentence = "No learner stands out for single classes: nobody looks like an expert."
+        sentence = "No learner stands out on any single class, so none looks like an expert."
         if len(inspection.classes) == 2:
-            sentence += " With two classes, who tells one tells the other too."
+            sentence += " With two classes, being good at one means being good at the other."
+    for first, second in inspection.influence.pairs:
+        who = f"{text.plain(first)} and {text.plain(second)}"
+        sentence = f"{who} are nearly identical and count double, so neither is named as an expert. {sentence}"
     weaker = f"\n- and {more:,} weaker ones" if lines and more else ""
     return f":material/lightbulb: {sentence}" + "".join(f"\n- {text.plain(line)}" for line in lines) + weaker
 
 
 def calibration_words(evaluation: Evaluation) -> str:
     """Return what truth says about confidence."""
+    n = evaluation.n_truth
+    low, high = exact(evaluation.accuracy * n, n)
     sentence = (
-        f"Right on {text.percent(evaluation.accuracy)} of {evaluation.n_truth:,} rows with known truth; on "
-        f"{text.percent(evaluation.ceiling)} at least one learner is right, which no fusion of votes can beat. "
-        f"Confidence is off by {100 * evaluation.calibration.error:.1f} points on average."
+        f"Right on {text.percent(evaluation.accuracy)} of {text.count(n, 'row')} with known truth (95% interval "
+        f"{text.interval(low, high)}); on {text.percent(evaluation.ceiling)} at least one learner is "
+        f"right, which no fusion of votes can beat. Confidence is off by {_off(evaluation.calibration)} on average."
     )
     if evaluation.temperature is not None:
         sentence += (
             f" One temperature ({evaluation.temperature.temperature:.2f}), fitted on the other rows each time, would "
-            f"bring that to {100 * evaluation.temperature.after.error:.1f} points."
+            f"bring that to {_off(evaluation.temperature.after)}."
         )
     return sentence
+
+
+def _off(curve: ReliabilityCurve) -> str:
+    low, high = curve.error_interval
+    return f"{100 * curve.error:.1f} points (95% interval {100 * low:.1f} to {100 * high:.1f})"
 
 
 def layers_table(given: Dependence) -> pd.DataFrame:

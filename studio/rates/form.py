@@ -23,7 +23,7 @@ def show(opened: Opened) -> None:
     usual = sweeps.defaults(opened)
     kind = st.segmented_control(
         "Compare",
-        ["Learning rates", "Numbers of layers"],
+        ["Learning rates", "Layers"],
         default="Learning rates",
         required=True,
         **widgets.keep("sweep_kind"),
@@ -55,7 +55,7 @@ def show(opened: Opened) -> None:
         opened.reading.votes.n_rows,
         usual["batch_size"],
         **widgets.keep(f"sweep_batch_{opened.dataset.id}"),
-        help="Rows per update. Another batch has other good rates.",
+        help="Rows per update. A different batch size needs different rates.",
     )
     config["device"] = background.choose_device(fourth, widgets.keep("sweep_device"))
     config["random_state"] = fifth.number_input("Seed", 0, 2**31 - 1, 0, **widgets.keep("sweep_seed"))
@@ -75,7 +75,7 @@ def show(opened: Opened) -> None:
 
 
 def _rates(opened: Opened, usual: dict[str, Any]) -> dict[str, Any]:
-    by_hand = st.toggle("Type the rates", **widgets.keep("sweep_typed"))
+    by_hand = st.toggle("Enter rates by hand", **widgets.keep("sweep_typed"))
     if by_hand:
         words = st.text_input("Learning rates", "0.05, 0.1, 0.2, 0.5, 1, 2", **widgets.keep("sweep_list"))
         return {"rates": sweeps.parse_rates(words)}
@@ -95,7 +95,7 @@ def _rates(opened: Opened, usual: dict[str, Any]) -> dict[str, Any]:
 
 def _depths() -> dict[str, Any]:
     chosen = st.pills(
-        "Numbers of layers",
+        "Layers",
         [0, 1, 2, 3],
         selection_mode="multi",
         default=[0, 1, 2],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import streamlit as st
 from deem_core import DeemError, InputError
 from deem_core.model import Shape, TrainConfig, resolve
 from deem_core.runs import Run
-from deem_core.training.guidance import RULE, TAIL, THRESHOLDS, WORTH, Verdict, smooth
+from deem_core.training.guidance import EXPLOSION, RISE, RULE, TAIL, THRESHOLDS, TIMES, WORTH, Verdict, smooth
 from deem_core.training.sweep import Sweep, check_rates, default_rates
 from deem_core.typing import Floats
 from studio import jobs, state
@@ -23,25 +24,41 @@ PILLS = "rate_pills"
 CURVES = "rate_curves"
 TABLE = "rate_table"
 
+TABLE_TURNS = "rate_table_turns"
+"""Counts tables, so that one whose row was unmarked is replaced by a fresh one."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a verdict is shown wherever it is shown: words, colour, meaning."""
+
+    words: str
+    color: str
+    meaning: str
+
+
 VERDICT_LOOKS = {
-    "recommended": ("Recommended", "green"),
-    "usable": ("Usable", "blue"),
-    "too small": ("Too small", "gray"),
-    "not settled": ("Not settled", "yellow"),
-    "rising energy": ("Rising energy", "orange"),
-    "exploding difference": ("Exploding", "red"),
-    "class died": ("A class died", "red"),
-    "not finite": ("Not finite", "red"),
-    "open": ("Open", "gray"),
+    "recommended": Look("Recommended", "green", "Use this one: it was chosen by the rule below."),
+    "usable": Look("Usable", "blue", "The difference dips early, returns towards zero and stays there."),
+    "not settled": Look("Not settled", "yellow", "It dipped but has not returned: more updates may help."),
+    "too small": Look("Too small", "gray", "Hardly anything moves: nothing is learned in this time."),
+    "rising energy": Look("Rising energy", "orange", "An energy climbs instead of falling: the model drifts away."),
+    "exploding difference": Look("Exploding", "red", "The difference keeps growing: the rate is much too large."),
+    "class died": Look("Class vanished", "red", "The model no longer predicts one of your classes."),
+    "not finite": Look("Broke down", "red", "The numbers overflowed: the rate is far too large."),
+    "open": Look("Too early", "gray", "The sweep has not run long enough to tell."),
 }
-SO_FAR = {f"{words} so far": color for words, color in VERDICT_LOOKS.values()}
-ALL_LOOKS = dict(VERDICT_LOOKS.values()) | SO_FAR
+SO_FAR = {f"{shown.words} so far": shown.color for shown in VERDICT_LOOKS.values()}
+ALL_LOOKS = {shown.words: shown.color for shown in VERDICT_LOOKS.values()} | SO_FAR
 """Words of a verdict in the table → colour."""
 
-NO_REFEREE = (
-    "The grouped model does not judge the labels here: it does not explain these votes, or was not asked (start: "
-    "majority)."
+NO_REFEREE = "The grouped model plays no part here: it does not explain these votes, or was not used (start: majority)."
+
+NOT_THE_DEFAULT = (
+    f"If the curves show no problem, a sweep takes {TIMES} the default rate; the default has to be safe without a "
+    "sweep."
 )
+"""Why a sweep and the default differ."""
 
 LEAST_SHARE = next(value for name, value, _ in THRESHOLDS if name == "smallest class share")
 
@@ -126,7 +143,7 @@ def table(sweep: Sweep, verdicts: Sequence[Verdict]) -> pd.DataFrame:
 
 def look(verdict: Verdict) -> str:
     """Return the words of a verdict in the table."""
-    words = VERDICT_LOOKS[verdict.kind][0]
+    words = VERDICT_LOOKS[verdict.kind].words
     return f"{words} so far" if verdict.words != verdict.kind else words
 
 
@@ -189,33 +206,32 @@ def take_pill(run_id: str, shown: float | None) -> None:
         choose(rate)
 
 
-def take_point(key: str, rates: Sequence[float]) -> None:
-    """Take the rate of a clicked point; an ``on_select`` callback."""
-    event: Any = state.value(key)
-    rate = clicked_rate(event, rates)
+def take_point(value: object, rates: Sequence[float]) -> None:
+    """Take the rate of a clicked point."""
+    rate = next((rate for rate in rates if isinstance(value, (int, float)) and rate == float(value)), None)
     if rate is not None:
         choose(rate)
-
-
-def clicked_rate(event: Mapping[str, Any] | None, rates: Sequence[float]) -> float | None:
-    """Return the rate whose point was clicked, if any."""
-    points = (event or {}).get("selection", {}).get("points", [])
-    if not points:
-        return None
-    wish = points[0].get("customdata")
-    wish = wish[0] if isinstance(wish, (list, tuple)) and wish else wish
-    return next((rate for rate in rates if isinstance(wish, (int, float)) and rate == float(wish)), None)
 
 
 def take_row(key: str, rates: Sequence[float], shown: float | None) -> None:
     """Take the rate of a clicked row; an ``on_select`` callback.
 
-    A table that is drawn with a row marked says so by itself: that is nobody's choice.
+    A table that is drawn with a row marked says so by itself: that is nobody's choice. A row that is unmarked gives
+    the choice back to the recommendation, which a fresh table marks.
     """
     event: Any = state.value(key)
     rows = (event or {}).get("selection", {}).get("rows", [])
+    if not rows:
+        choose(None)
+        state.set_value(TABLE_TURNS, table_turns() + 1)
     if rows and rows[0] < len(rates) and rates[rows[0]] != shown:
         choose(rates[rows[0]])
+
+
+def table_turns() -> int:
+    """Return how many tables were replaced."""
+    turns = state.value(TABLE_TURNS)
+    return turns if isinstance(turns, int) else 0
 
 
 def settings_key(dataset_id: str, *, first: bool) -> str:
@@ -252,6 +268,32 @@ def reopen(run_id: str) -> None:
     """Turn to an earlier sweep."""
     choose(None)
     state.put(state.SWEEP, run_id)
+
+
+def too_early(sweep: Sweep) -> bool:
+    """Return whether the sweep is too short for a recommendation."""
+    return sweep.recommendation.kind == "too early"
+
+
+def exploding(sweep: Sweep) -> list[float]:
+    """Return the candidates whose curves dwarf all others."""
+    return [
+        key
+        for key, verdict in zip(keys(sweep), sweep.verdicts, strict=True)
+        if verdict.kind in ("exploding difference", "not finite")
+        or verdict.numbers.peak > EXPLOSION
+        or verdict.numbers.rise > RISE
+    ]
+
+
+def latest_words(dataset_id: str) -> tuple[float, str] | None:
+    """Return the rate that the dataset's latest sweep recommends, and a sentence."""
+    for run in jobs.of_dataset(dataset_id, "sweep"):
+        sweep = result_so_far(run) if run.state().state == "done" else None
+        if sweep is not None and not sweep.by_depth and sweep.recommendation.kind == "recommended":
+            rate = float(sweep.recommendation.learning_rate or 0)
+            return rate, f"Your sweep from {jobs.when(run)} recommends {rate:g}."
+    return None
 
 
 def rule() -> str:

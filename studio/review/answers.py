@@ -52,7 +52,7 @@ def conflicts(opened: Opened, answers: Ledger) -> None:
     """Show contradictory answers, each with the buttons that settle it."""
     if answers.absent:
         st.caption(
-            f"{text.count(answers.absent, 'answer')} about rows that the file, read as now, does not have: not used."
+            f"{text.count(answers.absent, 'answer')} about rows that are not in the file as it is read now: not used."
         )
     if not answers.conflicts:
         return
@@ -60,7 +60,7 @@ def conflicts(opened: Opened, answers: Ledger) -> None:
         n = len(answers.conflicts)
         st.markdown(
             f":orange[:material/warning:] **{text.count(n, 'row')} with contradictory answers.** "
-            f"{'It is' if n == 1 else 'They are'} not used until somebody settles {'it' if n == 1 else 'them'}."
+            f"{'It is' if n == 1 else 'They are'} not used until {'it is' if n == 1 else 'they are'} settled."
         )
         for conflict in answers.conflicts[:CONFLICTS]:
             _conflict(opened, conflict)
@@ -90,7 +90,7 @@ def bring(opened: Opened) -> None:
         type=["csv", "tsv", "txt", "gz", "parquet", "pq"],
         on_change=desks.take_file,
         args=(opened.dataset.id, key),
-        help="A file of id and label, or a queue that came back with its column gold_label filled in. Its labels count "
+        help="A file of id and label, or a downloaded queue with its column gold_label filled in. Its labels count "
         "as the answers of a reviewer named after the file; a file of the same name replaces them.",
     )
     for note in desks.notes():
@@ -157,21 +157,22 @@ def _order(run: Run) -> pd.DataFrame:
 def forget(opened: Opened, answers: Ledger) -> None:
     """Show the button that deletes all answers, after a question."""
     if answers.replies and st.button(
-        "Forget these answers", key="forget_answers", type="tertiary", icon=":material/delete:"
+        "Delete these answers", key="forget_answers", type="tertiary", icon=":material/delete:"
     ):
         _confirm(opened, answers)
 
 
-@st.dialog("Forget these answers?")
+@st.dialog("Delete these answers?")
 def _confirm(opened: Opened, answers: Ledger) -> None:
     n = sum(reply.label is not None for reply in answers.replies)
     names = sorted({reply.reviewer for reply in answers.replies})
     st.markdown(
         f"{text.count(n, 'answer')} of {text.plain(text.listing(names, 6))} about "
-        f"**{text.plain(opened.dataset.name)}** go for good. Fused labels that used them stay as they are."
+        f"**{text.plain(opened.dataset.name)}** will be deleted permanently. Fused labels that used them stay as "
+        "they are."
     )
     if st.button(
-        "Forget them for good",
+        "Delete permanently",
         key="forget_for_good",
         type="primary",
         icon=":material/delete:",

@@ -17,7 +17,7 @@ import streamlit as st
 
 from deem_core import InputError
 from deem_core.gold import Field, Questions, Verdict, choose
-from deem_core.readers import DEFAULT, Note, read_gold
+from deem_core.readers import Note, read_gold
 from deem_core.runs import (
     REVIEWER,
     AnswerBook,
@@ -124,7 +124,7 @@ def ledger(opened: Opened) -> Ledger:
 
 @st.cache_resource(max_entries=20, show_spinner=False)
 def _ledger(path: str, mark: tuple[int, int], opening: str, _opened: Opened) -> Ledger:
-    return AnswerBook(Path(path)).labels(_opened.reading.votes)
+    return AnswerBook(Path(path)).labels(_opened.reading.votes, _opened.reading.labels)
 
 
 def gold(opened: Opened, answers: Ledger) -> Gold | None:
@@ -200,7 +200,7 @@ def take_back(dataset: str, run: str) -> None:
         desk = _desk(dataset, run)
         in_queue = [reply for row, reply in desk.mine.items() if row in desk.queue.rows]
         if not in_queue:
-            st.toast("There is nothing to take back.")
+            st.toast("There is nothing to undo.")
             return
         last = in_queue[-1]
         _book(desk.opened).add(replace(last, label=None, skipped=False, settles=False, time=time.time()))
@@ -256,7 +256,8 @@ def take_file(dataset: str, key: str) -> None:
         opened = open_dataset(dataset)
         votes, stream = opened.reading.votes, io.BytesIO(file.getvalue())
         stream.name = file.name
-        reading = read_gold(stream, votes, opened.dataset.reading.get("missing", DEFAULT))
+        labels = opened.reading.labels
+        reading = read_gold(stream, votes, labels.rule, labels)
         taken = _book(opened).take_file(reading, votes, file.name)
         first = Note("understood", f"{text.count(taken, 'known label')} of {file.name} count from now on.")
         state.set_value(NOTES, (first, *(note for note in reading.notes if note.kind != "understood")))

@@ -77,7 +77,7 @@ def _columns(opened: Opened) -> Iterator[str]:
     same = [dataset.reading for dataset in workspace().datasets() if dataset.data == opened.dataset.data]
     labelled = {options.get(role) for options in same for role in ("truth", "gold", "label")}
     named = {name for options in same for name in options.get("learners", ())}
-    keys = set(class_keys(reading.votes))
+    keys = set(class_keys(reading.votes, reading.labels))
     for name, role in reading.report.roles.items():
         hidden = role != "ignored" or name in labelled or name in named or speaks_of_truth(name)
         if not hidden and not _holds_labels(opened, name, keys):
@@ -86,7 +86,7 @@ def _columns(opened: Opened) -> Iterator[str]:
 
 def _holds_labels(opened: Opened, name: str, keys: set[str]) -> bool:
     """Tell whether a column holds labels, as a renamed truth would."""
-    column = opened.reading.source.label_column(name)
+    column = opened.reading.labels.column(opened.reading.source.label_column(name))
     if column.too_many:
         return False
     told = [(key, int(count)) for key, count in zip(column.keys, column.counts, strict=True) if key]
@@ -111,8 +111,8 @@ def show(opened: Opened, row: int) -> None:
     cells = of(opened).cells(opened, row)
     if not cells:
         st.caption(
-            "The file holds nothing but votes about this row. Look it up by its id or number where it came from, or "
-            "bring a file with a column of text or images beside the votes."
+            "The file has only votes for this row. Look the row up by its id or number, or upload a file that also "
+            "has a column of text or images."
         )
         return
     for at, (name, cell) in enumerate(cells.items()):

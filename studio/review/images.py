@@ -69,9 +69,7 @@ def load(cell: str) -> bytes:
     except (OSError, ValueError, RuntimeError):  # not there, no path, a link in a circle
         inside, size = False, 0
     if not inside:
-        raise InputError(
-            f"This image is not in {root}. Put it there, or name its folder in {VARIABLE}, to see it here."
-        )
+        raise InputError(f"This image is not in {root}. Put it there, or set {VARIABLE} to its folder, to see it here.")
     if size > MOST_BYTES:
         raise InputError(f"This image has {text.size(size)}; at most {text.size(MOST_BYTES)} are shown.")
     try:
@@ -81,7 +79,7 @@ def load(cell: str) -> bytes:
             with Image.open(io.BytesIO(data)) as image:
                 image.verify()
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Image.DecompressionBombWarning):
-        raise InputError("This file is no image that can be shown: it is damaged, or of another format.") from None
+        raise InputError("This image cannot be shown: the file is damaged or of another format.") from None
     return data
 
 
@@ -122,7 +120,7 @@ def _show_address(address: str, host: str, key: str) -> None:
         icon=":material/image:",
         on_click=allow,
         args=(host,),
-        help="Your browser then fetches them from there, which tells that host that you look at them.",
+        help="Your browser then fetches them from there, so that host learns that you are looking at them.",
     )
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from deem_core.runs import RowNames
 from deem_core.text import clip
+from deem_core.votes import Votes
 from studio import text
 from studio.review import desk as desks
 from studio.review import evidence
@@ -55,7 +56,7 @@ def _heading(desk: Desk, position: int) -> None:
     name = RowNames(desk.votes).of(row)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         short = "" if name is None or len(name) > evidence.SHORT_ID else f" · {text.plain(name)}"
-        st.subheader(f"Row {row + 1:,}{short}", anchor=False, width="content")
+        st.header(f"Row {row + 1:,}{short}", anchor=False, width="content")
         icon, color, word = _KIND_LOOKS.get(desk.queue.kinds[position], _KIND_LOOKS["check"])
         st.badge(word, icon=icon, color=color)  # type: ignore[arg-type]
         reply = desk.mine.get(row)
@@ -67,21 +68,24 @@ def _heading(desk: Desk, position: int) -> None:
 
 
 def _votes(desk: Desk, position: int) -> None:
-    row = desk.queue.rows[position]
-    said = evidence.votes_of(desk.votes, row)
+    show_votes(desk.votes, desk.queue.rows[position], desk.queue.likeliest[position])
+    st.caption(f"**Why this row?** {text.plain(desk.queue.reasons[position])}")
+
+
+def show_votes(votes: Votes, row: int, likeliest: tuple[int, int] = (-1, -1)) -> None:
+    """Show a row's votes by label, the two likeliest with stars."""
+    said = evidence.votes_of(votes, row)
     total = sum(map(len, said.values()))
-    st.caption(f"{text.count(total, 'vote')} of {text.count(desk.votes.n_learners, 'learner')}")
-    likeliest = desk.queue.likeliest[position]
+    st.caption(f"{text.count(total, 'vote')} of {text.count(votes.n_learners, 'learner')}")
     for code, learners in said.items():
         star = f" {_star(likeliest, code)}" if code in likeliest else ""
         names = text.plain(text.listing(learners, NAMES)) if total <= FOLDED else ""
-        st.markdown(f"**{text.plain(clip(str(desk.votes.classes[code])))}** · {len(learners)}{star}  \n{names}")
+        st.markdown(f"**{text.plain(clip(str(votes.classes[code])))}** · {len(learners)}{star}  \n{names}")
     if total > FOLDED:
         with st.expander("Who says what"):
             for code, learners in said.items():
-                label = text.plain(clip(str(desk.votes.classes[code])))
+                label = text.plain(clip(str(votes.classes[code])))
                 st.markdown(f"**{label}**: {text.plain(text.listing(learners, 200))}")
-    st.caption(f"**Why this row?** {text.plain(desk.queue.reasons[position])}")
 
 
 def _star(likeliest: tuple[int, int], code: int) -> str:
@@ -169,13 +173,13 @@ def _tools(desk: Desk, position: int) -> None:
         )
         take_back(desk, f"take_back_{row}")
         st.space("stretch")
-        st.caption(":material/star: and :material/star_half: the two likeliest by the votes", width="content")
+        st.caption(":material/star: and :material/star_half: the two most likely by the votes", width="content")
 
 
 def take_back(desk: Desk, key: str) -> None:
     """Show the button that takes the last answer back."""
     st.button(
-        "Take back",
+        "Undo",
         key=key,
         type="tertiary",
         icon=":material/undo:",

@@ -16,16 +16,17 @@ from studio import jobs, text, widgets
 from studio.data.numbers import Number
 from studio.review import desk as desks
 from studio.review.desk import Desk
+from studio.words import say
 
 
 def show(desk: Desk, known: Gold | None) -> None:
     """Show what the known labels say of the answer and its rivals."""
     with st.container(border=True, key="verdict"):
-        st.subheader("What the gold rows say", anchor=False)
+        st.header("What the gold rows say", anchor=False)
         if known is None:
             st.caption(
-                f"Nothing yet. It is said here after every answer; have at least {ADVISED} gold rows, and {TRUSTED} to "
-                f"trust a switch. {text.plain(desk.queue.effect)}"
+                f"Nothing yet. This is updated after every answer; label at least {ADVISED} rows, and {TRUSTED} "
+                f"before you trust a switch of method. {text.plain(desk.queue.effect)}"
             )
             return
         told = desks.verdict(desk, known)
@@ -33,16 +34,16 @@ def show(desk: Desk, known: Gold | None) -> None:
         if not _said_above(told):
             for sentence in told.sentences:
                 st.markdown(f":gray[:material/chevron_right:] {text.plain(sentence)}")
-        with st.expander("Rivals: who would be right more often"):
+        with st.expander("Other methods: which would be right more often"):
             st.dataframe(
                 rival_table(told.rivals), key="rivals", hide_index=True, column_config=_shares("Right", "Changes")
             )
             st.caption(
-                "Right is the share of gold rows that the candidate labels correctly, with its 90 % interval. Wins and "
-                "losses are the gold rows where it differs from the answer and one of the two is right. Changes is the "
-                "share of all rows that it would label otherwise."
+                "Right is the share of gold rows that the candidate labels correctly, with its 90% interval. Wins and "
+                "losses are the gold rows where it differs from the answer and one of the two is right. Changes is "
+                "the share of all rows that it would label differently."
             )
-        with st.expander("Learners: how often each is right"):
+        with st.expander(say("Learners: how often each is right")):
             st.dataframe(learner_table(told.learners), key="gold_learners", hide_index=True, column_config=_shares())
 
 
@@ -60,7 +61,7 @@ def rival_table(rivals: Iterable[Rival]) -> pd.DataFrame:
             {
                 "Candidate": rival.title,
                 "Right": _percent(rival.estimate.share),
-                "90 % interval": rival.estimate.interval,
+                "90% interval": rival.estimate.interval,
                 "Wins–losses": f"{rival.wins}–{rival.losses}",
                 "Changes": _percent(rival.changed),
             }
@@ -77,7 +78,7 @@ def learner_table(learners: Iterable[Estimate]) -> pd.DataFrame:
             {
                 "Learner": each.title,
                 "Right": _percent(each.share),
-                "90 % interval": each.interval,
+                "90% interval": each.interval,
                 "Gold rows": each.rows,
             }
             for each in voted
@@ -86,7 +87,7 @@ def learner_table(learners: Iterable[Estimate]) -> pd.DataFrame:
 
 
 def _shares(*names: str) -> dict[str, Any]:
-    return {name: st.column_config.NumberColumn(name, format="%.0f %%") for name in names or ("Right",)}
+    return {name: st.column_config.NumberColumn(name, format="%.0f%%") for name in names or ("Right",)}
 
 
 def _percent(share: float | None) -> float | None:
@@ -102,18 +103,19 @@ def _numbers(told: Verdict) -> list[Number]:
             "Gold rows",
             text.count(told.n_gold),
             few,
-            f"Rows with a known label and votes. Have at least {ADVISED}, and {TRUSTED} to trust a switch.",
+            f"Rows with a known label and votes. Aim for at least {ADVISED}, and {TRUSTED} before you trust a switch "
+            "of method.",
         ),
         Number(
             "Fused labels right",
             told.answer.interval,
             answer,
-            "Accuracy of the answer that these gold rows choose, as a 90 % interval.",
+            "Accuracy of the answer that these gold rows choose, as a 90% interval.",
         ),
         Number(
             "Majority vote right",
             told.majority.interval,
             f"on gold {majority}",
-            "The same of the majority vote, ties as a fair draw.",
+            "The same for the majority vote, ties broken at random.",
         ),
     ]

@@ -1,42 +1,52 @@
-"""Trainings of a dataset: open, resume, compare, delete."""
+"""Trainings of a dataset: open, name, pin, resume, compare, delete."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import streamlit as st
 
 from deem_core.runs import Run
-from studio import jobs, state, text
+from studio import jobs, state
 from studio.data.datasets import Opened
-from studio.train import trainings
+from studio.train import beside, naming, trainings
+
+HINT = "Select one to open, name, pin, resume or delete it; select two or more to compare them."
 
 
 def show(opened: Opened) -> None:
     """Show the trainings of a dataset.
 
-    Mark one to open, resume or delete it, two to compare them.
+    Select one to open, name, pin, resume or delete it, more to compare them.
     """
     runs = jobs.of_dataset(opened.dataset.id, "train")
     if not runs:
         return
     st.header("Trainings of this dataset", anchor=False)
+    key = f"train_runs_{trainings.fingerprint(runs)}"  # what was marked must not pass to another run
+    wished = (state.get(state.BESIDE) or "").split(",")
     picked = st.dataframe(
         trainings.runs_table(runs),
-        key=f"train_runs_{trainings.fingerprint(runs)}",  # what was marked must not pass to another run
+        key=key,
         hide_index=True,
-        on_select="rerun",
+        on_select=lambda: _marked(key, [run.id for run in runs]),
         selection_mode="multi-row",
+        selection_default={"selection": {"rows": [at for at, run in enumerate(runs) if run.id in wished]}},
         column_config={
             "run": "Training",
+            "baseline": "Baseline",
             "state": st.column_config.ListColumn("State"),
             "when": "When",
             "took": "Took",
             "changed": "Labels changed",
             "accuracy": "Accuracy (evaluation)",
+            "tags": st.column_config.ListColumn("Tags"),
+            "note": "Note",
         },
     )
     chosen = [runs[row] for row in picked["selection"]["rows"] if row < len(runs)]
     if not chosen:
-        st.caption("Mark one to open, resume or delete it, two to compare them.")
+        st.caption(HINT)
         return
     with st.container(horizontal=True):
         if len(chosen) == 1:
@@ -47,27 +57,29 @@ def show(opened: Opened) -> None:
                 on_click=state.put,
                 args=(state.RUN, chosen[0].id),
             )
-            if chosen[0].state().resumable:
-                st.button("Resume", key="resume_training", on_click=jobs.resume, args=(chosen[0].id,))
-        words = "Delete" if len(chosen) == 1 else f"Delete these {len(chosen)}"
-        with st.popover(words, icon=":material/delete:"):
-            st.caption("The labels, the model and what was found about it go for good; the data stay.")
-            st.button(
-                f"{words} for good",
-                key="delete_trainings",
-                on_click=jobs.delete,
-                args=([run.id for run in chosen],),
-            )
-    if len(chosen) == 2:
-        _compared(opened, *chosen)
-
-
-def _compared(opened: Opened, one: Run, other: Run) -> None:
-    same = trainings.same_labels(one, other, opened)
-    if same is not None:
-        st.markdown(f"The same label on **{text.percent(same[0])}** of the rows; {text.count(same[1], 'row')} differ.")
-    table = trainings.differences(one, other)
-    if len(table):
-        st.dataframe(table, hide_index=True)
+            naming.pin_button(chosen[0])
+            jobs.again(chosen[0], chosen[0].state(), "resume_training")
+        _delete(chosen)
+    if len(chosen) == 1:
+        naming.show(chosen[0])
     else:
-        st.caption("Both have the same settings.")
+        beside.show(opened, chosen)
+
+
+def _delete(chosen: list[Run]) -> None:
+    words = "Delete" if len(chosen) == 1 else f"Delete these {len(chosen)}"
+    with st.popover(words, icon=":material/delete:"):
+        st.caption("The labels, the model and its inspection will be deleted permanently; the data stay.")
+        st.button(
+            f"{words} for good",
+            key="delete_trainings",
+            on_click=jobs.delete,
+            args=([run.id for run in chosen],),
+        )
+
+
+def _marked(key: str, ids: list[str]) -> None:
+    """Keep the marked trainings in the address."""
+    picked = state.value(key)
+    rows = picked["selection"]["rows"] if isinstance(picked, Mapping) else []
+    state.put(state.BESIDE, ",".join(ids[row] for row in rows if row < len(ids)) or None)

@@ -16,11 +16,12 @@ from studio import jobs, text
 from studio.data.datasets import Opened
 from studio.data.numbers import Number
 from studio.train import trainings
+from studio.train.settings import method_title
 
 
 def story(summary: FusionSummary) -> str:
     """Return what fusing changed, in plain words."""
-    return summary.story(trainings.method_title(summary.training.method))
+    return summary.story(method_title(summary.training.method))
 
 
 def cards(opened: Opened, summary: FusionSummary) -> list[Number]:
@@ -33,13 +34,13 @@ def cards(opened: Opened, summary: FusionSummary) -> list[Number]:
             "Fused classes",
             f"{text.count(shares)} of {text.count(answer.n_classes)}",
             f"majority vote {text.count(by_majority)}",
-            "Classes that at least one row was given.",
+            "Classes given to at least one row.",
         ),
         Number(
             "Same as majority",
             "–" if answer.agreement is None else text.percent(answer.agreement),
             f"{text.count(answer.changed)} changed",
-            "Share of the rows whose fused label is that of the majority vote.",
+            "Share of the rows whose fused label equals the majority vote.",
         ),
         Number(
             "Unanimous overruled",
@@ -60,7 +61,7 @@ def cards(opened: Opened, summary: FusionSummary) -> list[Number]:
                 "Restarts kept",
                 f"{len(training.kept_restarts)} of {len(training.restarts)}",
                 f"{text.duration(training.seconds)} on {training.device}",
-                "Trainings that take part in the answer. " + (" ".join(reasons) or "None was left out."),
+                "Trainings that count in the answer. " + (" ".join(reasons) or "None were left out."),
             )
         )
     if training.groups is not None:
@@ -73,7 +74,7 @@ def _group_card(groups: LearnerGroups) -> Number:
         "Groups",
         text.count(len(groups.groups)),
         "the model fits" if groups.fits else "the model does not fit",
-        f"Groups of learners that err together. {groups.reason}",
+        f"Groups of learners that make the same mistakes. {groups.reason}",
     )
 
 
@@ -131,7 +132,7 @@ def spread(trained: Sequence[Restart]) -> str:
         return "**Training:** fitted exactly, so there is no other training to compare with."
     agreements = [restart.agreement for restart in trained if restart.kept and restart.agreement]
     if len(agreements) < 2:
-        return "**Training:** with fewer than two restarts, how far another training would differ is not known."
+        return "**Training:** with fewer than two restarts, there is no telling how much another training would differ."
     low, high = text.percent(min(agreements)), text.percent(max(agreements))
     between = f"{low} to {high}" if low != high else low
     return (
@@ -184,8 +185,8 @@ def side_by_side(run: Run, other: Run, opened: Opened) -> pd.DataFrame:
 def scores(evaluation: Evaluation) -> pd.DataFrame:
     """Return accuracy and macro-F1 with their intervals as text."""
 
-    def cell(value: float, interval: tuple[float, float]) -> str:
-        return f"{text.percent(value)} ({text.percent(interval[0])} to {text.percent(interval[1])})"
+    def cell(value: float, ends: tuple[float, float]) -> str:
+        return f"{text.percent(value)} ({text.interval(*ends)})"
 
     return pd.DataFrame(
         {

@@ -1,4 +1,4 @@
-"""Trainings on a page: records so far, outcome, differences of runs."""
+"""Trainings on a page: records so far, outcome, names, tables."""
 
 from __future__ import annotations
 
@@ -12,20 +12,26 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from deem_core import Alarm, comparison
+from deem_core import Alarm
 from deem_core.answers import StoredAnswer
+from deem_core.files.tables import row_names
 from deem_core.model import AUTO, Record
-from deem_core.runs import FusionSummary, Run, sweep_beside
-from deem_core.training.alarms import alarms, curves_judged
+from deem_core.runs import FusionSummary, Run, agreement, differing_rows, sweep_beside
+from deem_core.text import clip
+from deem_core.training import alarms_of as training_alarms
+from deem_core.training import curves_judged
 from deem_core.typing import Floats
 from deem_core.votes import NO_VOTE
 from studio import jobs, text
 from studio.data.datasets import Opened
 from studio.rates import sweeps
+from studio.train.settings import method_title
 from studio.workspace import workspace
 
 MOST_ROWS = 500
 """Rows of a table of overruled rows."""
+MOST_LETTERS = 80
+"""Letters of a note in the table of runs."""
 
 
 # ---------------------------------------------------------------------- while it runs
@@ -99,7 +105,9 @@ def overruled(labels: StoredAnswer, opened: Opened) -> tuple[int, pd.DataFrame]:
     rows = np.flatnonzero(votes.unanimous & (labels.codes != labels.majority) & (labels.codes != NO_VOTE))
     first_rows = rows[:MOST_ROWS]
     names = np.array([*map(str, votes.classes), ""], object)
-    frame = pd.DataFrame({"row": first_rows + 1, "id": [str(votes.ids[row]) for row in first_rows]})
+    frame = pd.DataFrame({"row": first_rows + 1})
+    if votes.has_ids:
+        frame["id"] = row_names(votes, first_rows).to_pylist()
     frame["all votes"] = names[labels.majority[first_rows]]
     frame["fused label"] = names[labels.codes[first_rows]]
     frame["confidence"] = labels.confidence[first_rows]
@@ -130,24 +138,26 @@ def judged(run: Run) -> bool:
     return curves_judged(run.config.get("method"))
 
 
-def alarms_of(run: Run, summary: FusionSummary | None) -> list[Alarm]:
+def alarms_of(run: Run, opened: Opened, summary: FusionSummary | None) -> list[Alarm]:
     """Return the alarms of a training, and of its labels."""
     all_records = records(run)
     if summary is None:
-        return alarms(all_records, run.config)
+        return training_alarms(opened.reading.votes, all_records, run.config)
     swept = sweep_beside(workspace(), run, summary)
     sweep = None if swept is None else swept.sweep
     settings = {**summary.training.setting_values, "method": summary.training.method}
-    own = alarms(all_records, settings, summary.training.restarts, sweep)
-    return [*own, *summary.alarms]
+    return training_alarms(
+        opened.reading.votes.without_truth(),
+        all_records,
+        settings,
+        summary.training.restarts,
+        sweep=sweep,
+        instead=summary.instead,
+        labels=summary.alarms,
+    )
 
 
 # ---------------------------------------------------------------------- runs of a dataset
-
-
-def method_title(name: str) -> str:
-    """Return what people call a method."""
-    return comparison.METHODS[name].title if name in comparison.METHODS else name
 
 
 def title_of(config: Mapping[str, Any]) -> str:
@@ -183,39 +193,46 @@ def fingerprint(runs: Sequence[Run]) -> str:
     return hashlib.sha256(" ".join(run.id for run in runs).encode()).hexdigest()[:12]
 
 
+def names(runs: Sequence[Run]) -> dict[str, str]:
+    """Return run id → name, numbered where several share one.
+
+    Numbers count from the oldest, so that they stay when another run is made.
+    """
+    own = {run.id: jobs.title(run) for run in sorted(runs, key=lambda run: run.created)}
+    alike: dict[str, list[str]] = {}
+    for run_id, name in own.items():
+        alike.setdefault(name, []).append(run_id)
+    return {
+        run_id: name if len(alike[name]) == 1 else f"{name} ({alike[name].index(run_id) + 1})"
+        for run_id, name in own.items()
+    }
+
+
 def runs_table(runs: list[Run]) -> pd.DataFrame:
-    """Return a row for each run: state, when, and result."""
-    rows = []
+    """Return a row for each run: names, notes and results.
+
+    Without columns that nobody has filled.
+    """
+    rows, called = [], names(runs)
     for run in runs:
-        now, known = run.state(), summary(run)
+        now, known, said = run.state(), summary(run), run.annotations()
         evaluation = None if known is None else known.evaluation
         rows.append(
             {
-                "run": jobs.title(run),
-                "state": [jobs.STATE_LOOKS[now.state][2]],
+                "run": called[run.id],
+                "baseline": "Baseline" if said.pinned is not None else "",
+                "state": [jobs.look(run, now)[2]],
                 "when": jobs.when(run),
                 "took": "–" if known is None else text.duration(known.training.seconds),
                 "changed": "–" if known is None else text.count(known.answer.changed),
                 "accuracy": "–" if evaluation is None else text.percent(evaluation.accuracy),
+                "tags": list(said.tags),
+                "note": clip(said.note.replace("\n", " "), MOST_LETTERS),
             }
         )
-    return pd.DataFrame(rows)
-
-
-def differences(one: Run, other: Run) -> pd.DataFrame:
-    """Return the settings in which two runs differ.
-
-    As they were resolved, where the runs are done.
-    """
-    first, second = (_settings(run) for run in (one, other))
-    names = [name for name in {**first, **second} if first.get(name) != second.get(name)]
-    return pd.DataFrame(
-        {
-            "setting": names,
-            "first run": [str(first.get(name, "–")) for name in names],
-            "second run": [str(second.get(name, "–")) for name in names],
-        }
-    )
+    table = pd.DataFrame(rows)
+    unsaid = [name for name in ("baseline", "tags", "note") if not table[name].map(len).any()]
+    return table.drop(columns=unsaid)
 
 
 def same_labels(one: Run, other: Run, opened: Opened) -> tuple[float, int] | None:
@@ -223,12 +240,5 @@ def same_labels(one: Run, other: Run, opened: Opened) -> tuple[float, int] | Non
     labels = [outcome(run, opened) for run in (one, other)]
     if labels[0] is None or labels[1] is None:
         return None
-    voted = labels[0].codes != NO_VOTE
-    same = labels[0].codes[voted] == labels[1].codes[voted]
-    return float(same.mean()) if len(same) else 1.0, int((~same).sum())
-
-
-def _settings(run: Run) -> dict[str, Any]:
-    known = summary(run)
-    asked = {"method": run.config.get("method", "deem"), **run.config}
-    return asked if known is None else {**asked, **known.training.setting_values}
+    codes = [stored.codes for stored in labels if stored is not None]
+    return agreement(codes[1:], codes[0])[0], len(differing_rows(codes))

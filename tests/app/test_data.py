@@ -46,7 +46,7 @@ def test_without_data_the_page_asks_for_a_file(data):
     expect_calm(data)
     assert data.title[0].value == "Data"
     assert len(data.get("file_uploader")) == 1
-    assert len([each for each in data.button if each.key.startswith(state.OPEN_SAMPLE)]) == 5
+    assert len([each for each in data.button if each.key.startswith(state.OPEN_SAMPLE)]) == 6
     assert not data.metric
 
 
@@ -140,10 +140,6 @@ BAD = {
     "blank.csv": b"\n \n\n",
     "junk.csv": bytes(range(256)) * 20,
     "book.csv": b"PK\x03\x04" + bytes(200),
-    "ragged.csv": b"id,a,b,c\n1,x,y,x\n2,x,y\n3,x,y,x,y\n",
-    "twice.csv": b"id,a,a,b\n1,x,y,x\n2,y,y,x\n",
-    "header.csv": b"id,a,b,c\n",
-    "lonely.csv": b"name\nann\nbob\n",
     "damaged.csv.gz": gzip.compress(WIDE.encode())[:-60],
     "page.csv": b"<!DOCTYPE html><html><body>Please log in</body></html>",
     "not.parquet": b"PAR1 and then nothing of the kind",
@@ -160,6 +156,141 @@ def test_a_bad_file_gets_a_sentence_and_the_dataset_before_stays(loaded, dataset
     assert metrics(loaded)["Rows"] == "40"
     assert [each.id for each in workspace.datasets()] == [dataset.id]
     assert len(list((workspace.root / "inputs").rglob("*"))) == 1  # the bad file is not kept
+    assert not loaded.toast  # the sentence stands there once
+
+
+UNREAD = {
+    "ragged.csv": (b"id,a,b,c\n1,x,y,x\n2,x,y\n3,x,y,x,y\n", "Line 3"),
+    "twice.csv": (b"id,a,a,b\n1,x,y,x\n2,y,y,x\n", "two columns named"),
+    "header.csv": (b"id,a,b,c\n", "no rows below it"),
+    "lonely.csv": (b"name\nann\nbob\n", "one column"),
+    "alone.csv": (b"id,a,label\n1,x,x\n2,y,y\n", "a single learner"),
+}
+"""Text that is no votes."""
+
+
+@pytest.mark.parametrize("name", UNREAD)
+def test_a_file_that_is_no_votes_yet_is_kept_and_shown_with_its_sentence(loaded, dataset, workspace, name):
+    content, sentence = UNREAD[name]
+    upload(loaded, name, content)
+    expect_calm(loaded)
+    assert [sentence in warning.value for warning in loaded.warning] == [True]
+    assert not loaded.toast
+    assert not loaded.metric  # the file before is not shown as if it were this one
+    here = loaded.query_params[state.DATA]
+    assert here != dataset.id
+    assert "Columns and reading" in [each.value for each in loaded.subheader]
+    assert {"Layout", "Delimiter", "Encoding"} <= {each.label for each in loaded.selectbox}
+    shown = "".join(block.value for block in loaded.code) + "".join(map(str, (t.value for t in loaded.dataframe)))
+    assert "a" in shown
+    assert workspace.dataset(here).unread
+    assert f"**{name}** · in use" in words(loaded)
+    loaded.run()  # as a refresh does
+    assert [sentence in warning.value for warning in loaded.warning] == [True]
+
+
+def test_a_kept_file_can_be_opened_again_and_deleted(app, workspace):
+    data = go(app)
+    upload(data, "alone.csv", UNREAD["alone.csv"][0])
+    kept = workspace.datasets()[0]
+    data.button(key=f"delete_file_{kept.data}").click().run()
+    data.button(key="delete_for_good").click().run()
+    expect_calm(data)
+    assert not workspace.datasets()
+    assert not [path for path in (workspace.root / "inputs").rglob("*") if path.is_file()]
+
+
+def test_a_file_is_mended_by_saying_its_layout_and_fused(data, workspace, monkeypatch):
+    lines = [f"p{i},w{j},{'ab'[(i + (j == i % 4)) % 2]}" for i in range(30) for j in range(4)]
+    upload(data, "clicks.csv", "\n".join(["photo,who,says", *lines]).encode())
+    expect_calm(data)
+    assert len(data.warning) == 1
+    assert "Not read as votes yet" in words(data)
+    next(each for each in data.selectbox if each.label == "Layout").set_value("long").run()
+    expect_calm(data)
+    assert not data.warning
+    assert (metrics(data)["Rows"], metrics(data)["Learners"]) == ("30", "4")
+    assert not workspace.dataset(data.query_params[state.DATA]).unread
+    asked = []
+    monkeypatch.setattr("deem_core.runs.Workspace.start", lambda self, run: asked.append(run))
+    button(data, "Fuse the votes").click().run()
+    assert workspace.read_inputs(asked[0].spec["inputs"]).votes.n_learners == 4
+
+
+def test_a_file_is_mended_by_the_roles_of_its_columns(data, workspace):
+    rows = "".join(f"r{i},{'fg'[i % 2]},{'ab'[i % 3 == 0]},{'xy'[i % 2]}\n" for i in range(40))
+    upload(data, "strange.csv", f"id,first,second,third\n{rows}".encode())
+    roles = {each.label: each for each in data.selectbox if each.label.startswith("Role of")}
+    assert [each.value for each in roles.values()] == ["id", "ignore", "ignore", "ignore"]
+    assert "gold" in roles["Role of first"].options
+    roles["Role of first"].set_value("learner").run()
+    expect_calm(data)
+    assert "a single learner, 'first'" in data.warning[0].value  # kept as edited, with the sentence
+    roles = {each.label: each for each in data.selectbox if each.label.startswith("Role of")}
+    assert roles["Role of first"].value == "learner"
+    roles["Role of second"].set_value("id").run()
+    expect_calm(data)
+    assert any("Only one column can be the id" in warning.value for warning in data.warning)
+    roles = {each.label: each for each in data.selectbox if each.label.startswith("Role of")}
+    assert [each.value for each in roles.values()] == ["id", "learner", "id", "ignore"]
+    roles["Role of second"].set_value("learner").run()
+    expect_calm(data)
+    assert not data.warning
+    assert (metrics(data)["Rows"], metrics(data)["Learners"]) == ("40", "2")
+
+
+def test_other_pages_say_that_a_file_is_not_read_yet(data):
+    upload(data, "alone.csv", UNREAD["alone.csv"][0])
+    data.switch_page("pages/train.py").run()
+    expect_calm(data)
+    assert "alone.csv cannot be read as votes yet" in words(data)
+    assert "a single learner" in words(data)
+
+
+@pytest.mark.parametrize(
+    ("pasted", "name"),
+    [(WIDE.replace(",", "\t"), "pasted_rows.txt"), (WIDE, "pasted_rows.txt")],
+)
+def test_pasted_rows_are_read_like_a_file(data, workspace, pasted, name):
+    data.text_area[0].set_value(pasted).run()
+    button(data, "Use these rows").click().run()
+    expect_calm(data)
+    assert metrics(data)["Rows"] == "40"
+    assert [each.name for each in workspace.datasets()] == [name]
+    assert not data.text_area[0].value
+
+
+JUDGES = "\n".join(
+    f'{{"id": "q{i}", "votes": [{{"judge": "gpt", "label": "{"ab"[i % 2]}", "prob": 0.9}}, '
+    f'{{"judge": "claude", "label": "{"ab"[i % 3 == 0]}", "prob": 0.7}}, {{"judge": "llama", "label": "a"}}]}}'
+    for i in range(40)
+)
+
+
+def test_records_of_judges_are_read_uploaded_or_pasted(data, workspace):
+    upload(data, "judges.jsonl", JUDGES.encode())
+    expect_calm(data)
+    assert (metrics(data)["Rows"], metrics(data)["Learners"]) == ("40", "3")
+    assert "Soft layout" in words(data)
+    data.text_area[0].set_value(JUDGES).run()
+    button(data, "Use these rows").click().run()
+    expect_calm(data)
+    assert workspace.datasets()[0].name == "pasted_rows.jsonl"
+    assert metrics(data)["Rows"] == "40"
+
+
+def test_unused_probabilities_are_an_amber_finding(data):
+    rows = "".join(f"r{i},{i % 2},{i % 3 % 2},{i % 5 % 2},0.{i % 9 + 1}\n" for i in range(40))
+    upload(data, "unused.csv", f"id,a,b,c,other_prob\n{rows}".encode())
+    expect_calm(data)
+    assert "1 probability column is unused" in words(data)
+    assert "Ready to train" not in words(data)
+
+
+def test_nothing_pasted_gets_a_sentence(data):
+    button(data, "Use these rows").click().run()
+    expect_calm(data)
+    assert "Nothing was pasted" in data.warning[0].value
 
 
 def test_a_sentence_goes_when_it_is_closed_or_something_succeeds(loaded):
@@ -290,8 +421,8 @@ def test_another_delimiter_reads_the_stored_file_again(data):
     choice.set_value("comma").run()
     expect_calm(data)
     assert len(data.warning) == 1  # nothing sensible can be read that way
-    assert metrics(data)["Learners"] == "3"
-    assert next(each for each in data.selectbox if each.label == "Delimiter").value != "comma"
+    assert not data.metric
+    assert next(each for each in data.selectbox if each.label == "Delimiter").value == "comma"
     next(each for each in data.selectbox if each.label == "Delimiter").set_value("pipe").run()
     expect_calm(data)
     assert not data.warning
@@ -340,7 +471,7 @@ def test_fusing_asks_auto(loaded, dataset, monkeypatch):
     expect_calm(loaded)
     assert [(run.kind, run.dataset_id, run.config["method"]) for run in asked] == [("fuse", dataset.id, "auto")]
     assert loaded.query_params[state.RUN] == asked[0].id
-    assert "Waiting for its turn" in words(loaded) or loaded.get("progress")
+    assert "Queued" in words(loaded) or loaded.get("progress")
 
 
 @pytest.mark.parametrize("stands", ["queued", "running"])
@@ -356,9 +487,7 @@ def test_a_run_that_goes_on_shows_its_progress_and_can_be_cancelled(app, make_ru
     assert (run.path / "cancel").exists()
 
 
-@pytest.mark.parametrize(
-    ("stands", "sentence"), [("cancelled", "Stopped as you asked"), ("failed", "The disk is full.")]
-)
+@pytest.mark.parametrize(("stands", "sentence"), [("cancelled", "Cancelled."), ("failed", "The disk is full.")])
 def test_a_run_that_ended_early_can_be_resumed(app, make_run, monkeypatch, stands, sentence):
     resumed = []
     monkeypatch.setattr("deem_core.runs.Workspace.resume", lambda self, run: resumed.append(run.id))
@@ -367,14 +496,14 @@ def test_a_run_that_ended_early_can_be_resumed(app, make_run, monkeypatch, stand
     go(app)
     expect_calm(app)
     assert sentence in words(app)
-    button(app, "Resume").click().run()
+    button(app, "Start over").click().run()
     assert resumed == [run.id]
 
 
 ANSWER = SUMMARY | {
     "method": "auto",
     "answered_by": "mv",
-    "why": ["Answered by the majority vote, because no model explains these votes.", "Train DEEM beside it."],
+    "why": ["Answered by the majority vote, because no model explains these votes.", "Train DEEM alongside."],
     "restarts": [],
 }
 
@@ -385,8 +514,8 @@ def test_a_finished_answer_says_who_gave_it_and_why(app, make_run, dataset):
     go(app)
     expect_calm(app)
     shown = metrics(app)
-    assert (shown["Answered by"], shown["Labels changed"], shown["Mean confidence"]) == ("Majority", "4", "93.0 %")
-    assert shown["Accuracy (evaluation)"] == "97.5 %"
+    assert (shown["Answered by"], shown["Labels changed"], shown["Mean confidence"]) == ("Majority", "4", "93.0%")
+    assert shown["Accuracy (evaluation)"] == "97.5%"
     assert "because no model explains these votes" in words(app)
     assert [each.proto.label for each in app.get("download_button")] == ["Download the fused CSV"]
 
@@ -398,7 +527,7 @@ def test_deem_is_offered_beside_an_answer_and_started_only_when_asked(app, make_
     app.query_params[state.DATA] = dataset.id
     go(app)
     assert not asked
-    button(app, "Train DEEM beside it").click().run()
+    button(app, "Train DEEM alongside").click().run()
     expect_calm(app)
     assert [(run.kind, run.config["method"]) for run in asked] == [("train", "deem")]
     assert app.query_params.get(state.RUN, answer.id) == answer.id
@@ -445,7 +574,7 @@ def test_a_file_in_work_is_not_deleted(loaded, workspace, dataset, make_run):
     loaded.button(key=f"delete_file_{dataset.data}").click().run()
     loaded.button(key="delete_for_good").click().run()
     expect_calm(loaded)
-    assert "still going on" in loaded.warning[0].value
+    assert "still running" in loaded.warning[0].value
     assert [each.id for each in workspace.datasets()] == [dataset.id]
 
 

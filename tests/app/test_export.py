@@ -90,10 +90,14 @@ def test_every_tab_offers_its_files(app, open_export, trained, tab):
 def test_the_threshold_says_what_it_does(app, open_export, trained):
     open_export(trained())
     assert metrics(app)["Rows to review"] == "4"  # a tenth of forty
-    app.slider(key="export_threshold").set_value(0.95).run()
+    app.slider(key="export_share").set_value(50).run()
     expect_calm(app)
-    assert metrics(app) == {"Rows to review": "40", "Accuracy of the rest": "–"}
-    assert app.toggle(key="export_blank").label == "Leave the 40 labels below it empty"
+    assert metrics(app)["Rows to review"] == "20"
+    assert app.toggle(key="export_blank").label == "Leave these 20 labels blank"
+    app.toggle(key="export_by_confidence").set_value(True).run()
+    expect_calm(app)
+    slider = next(each for each in app.select_slider if each.key.startswith("export_below"))
+    assert "labels)" in slider.options[-1]
     app.toggle(key="export_blank").set_value(True).run()
     expect_calm(app)
     assert downloads(app) == ["Download 40 rows as CSV"]
@@ -108,7 +112,7 @@ def test_without_truth_nobody_promises_accuracy(app, open_export, trained):
 def test_with_truth_the_accuracy_of_the_rest_is_evaluation(app, open_export, trained):
     open_export(trained())
     assert set(metrics(app)) == {"Rows to review", "Accuracy of the rest"}
-    assert any("evaluation" in each.delta for each in app.metric)
+    assert any("Evaluation only" in each.help for each in app.metric)
 
 
 def test_a_label_column_without_a_name_gets_a_sentence_instead_of_a_button(app, open_export, trained):
@@ -118,7 +122,7 @@ def test_a_label_column_without_a_name_gets_a_sentence_instead_of_a_button(app, 
     assert "The column of labels needs a name." in words(app)
     assert downloads(app) == []
     app.text_input(key="export_name").set_value("ann").run()
-    assert "A column ann is there already, so the new one is ann_2." in words(app)
+    assert "A column ann exists already, so the new one is named ann_2." in words(app)
     assert downloads(app) == ["Download 40 rows as CSV"]
 
 
@@ -186,7 +190,7 @@ def test_a_comparison_in_the_address_that_kept_no_labels_says_why(app, open_expo
     compared.labels("mv").unlink()
     open_export(compared)
     expect_calm(app)
-    assert "made by an earlier version" in words(app)
+    assert "an earlier version kept only the scores" in words(app)
 
 
 def new_file(app, text):

@@ -8,7 +8,7 @@ import pytest
 
 from studio import launch, state
 from studio.data import samples
-from tests.app.conftest import SUMMARY, button, expect_calm, metrics, words
+from tests.app.conftest import SUMMARY, WIDE, button, expect_calm, metrics, words
 
 SAMPLES = json.loads((launch.app_root() / "sample_data" / "samples.json").read_text(encoding="utf-8"))
 NAMES = [entry["file"].removesuffix(".csv") for entry in SAMPLES]
@@ -38,7 +38,7 @@ def test_home_shows_the_path_every_sample_and_no_runs(app):
     assert "10,000 rows × 6 learners × 5 classes" in written
     assert len(load_buttons(app)) == len(SAMPLES)
     assert "**1 · Data**" in written
-    assert "Nothing was run yet" in written
+    assert "Nothing has been run yet" in written
     assert "No data yet" in written  # in the sidebar
     assert re.search(r"cpu · \d+ thread", written)
     assert not app.info
@@ -51,7 +51,7 @@ def test_a_sample_loads_with_one_click_and_goes_to_the_data_page(app, name):
     expect_calm(app)
     assert app.title[0].value == "Data"
     assert len(app.query_params[state.DATA]) == 32
-    assert {"Rows", "Learners", "Classes", "Coverage", "Unanimous rows", "Tied rows"} <= set(metrics(app))
+    assert {"Rows", "Classes", "Coverage", "Unanimous rows", "Tied rows"} <= set(metrics(app))
     assert "Truth included" in words(app)
 
 
@@ -59,6 +59,14 @@ def test_the_first_step_leads_to_the_data_page(app):
     app.run()
     app.button(key="step_data").click().run()
     expect_calm(app)
+    assert app.title[0].value == "Data"
+
+
+def test_a_new_session_continues_with_the_last_files(app, dataset):
+    app.run()
+    app.button(key=f"continue_{dataset.id}").click().run()
+    expect_calm(app)
+    assert app.query_params[state.DATA] == dataset.id
     assert app.title[0].value == "Data"
 
 
@@ -72,7 +80,7 @@ def test_steps_that_are_done_are_ticked(app, dataset):
 
 @pytest.mark.parametrize(
     ("stands", "word"),
-    [("queued", "Waiting"), ("running", "Running"), ("done", "Done"), ("cancelled", "Cancelled"), ("failed", "Failed")],
+    [("queued", "Queued"), ("running", "Running"), ("done", "Done"), ("cancelled", "Cancelled"), ("failed", "Failed")],
 )
 def test_recent_runs_show_their_state(app, make_run, stands, word):
     make_run(stands)
@@ -86,7 +94,7 @@ def test_recent_runs_show_their_state(app, make_run, stands, word):
 def test_a_recent_run_shows_its_accuracy_and_opens(app, make_run, dataset):
     older, newer = make_run("cancelled", title="The first"), make_run(summary=SUMMARY, title="The second")
     app.run()
-    assert "accuracy 97.5 % · just now" in words(app)
+    assert "accuracy 97.5% · just now" in words(app)
     app.button(key=f"open_run_{older.id}").click().run()
     expect_calm(app)
     assert app.query_params[state.DATA] == dataset.id
@@ -160,3 +168,22 @@ def test_a_bug_in_a_click_shows_an_id_too(app, monkeypatch, caplog):
     number = app.warning[0].value.split("id ")[1].split("\\")[0]
     assert any(number in record.getMessage() and record.exc_info for record in caplog.records)
     assert len(load_buttons(app)) == len(SAMPLES)
+
+
+def test_rows_pasted_on_home_open_the_data_page(app):
+    app.run()
+    app.text_area[0].set_value(WIDE).run()
+    button(app, "Use these rows").click().run()
+    expect_calm(app)
+    assert app.title[0].value == "Data"
+    assert metrics(app)["Rows"] == "40"
+
+
+def test_a_file_that_is_no_votes_yet_opens_the_data_page_from_home(app):
+    app.run()
+    uploader = next(each for each in app.get("file_uploader") if each.key.startswith("upload_votes"))
+    uploader.set_value(("alone.csv", b"id,a,label\n1,x,x\n2,y,y\n", "text/csv"))
+    app.run()
+    expect_calm(app)
+    assert app.title[0].value == "Data"
+    assert "a single learner" in app.warning[0].value

@@ -19,7 +19,7 @@ from tests.app.conftest import button, expect_calm, words
 from tests.in_process import QUICK, add_votes, done, experts, inspected
 
 PAGES = ("learners", "dependence")
-TABS = ("Influence", "Expert finder", "Trust", "Confusion", "Why this label?", "Certainty")
+TABS = ("Scorecard", "Influence", "Expert finder", "Trust", "Confusion", "Why this label?", "Certainty")
 GROUPED = simulate("tree", 600, seed=3).votes
 EXACT = {"method": "irbm", "random_state": 0}
 ODD = ("<b>ann</b>", "**bob**", "[cy](http://x.y)", ":material/home: `d`", "$x$ |", "=1+1", "_f_ &amp;")
@@ -75,6 +75,11 @@ def turn_to(app, tab, tabs="learners_tabs"):
     expect_calm(app)
 
 
+def run_in_address(app):
+    """Return the id of the run: a list before the page has written it, a text after."""
+    return "".join(app.query_params[state.RUN])
+
+
 def of_training(workspace, run):
     (inspection,) = (other for other in workspace.runs(kind="inspect") if other.config["training"] == run.id)
     return inspection
@@ -87,10 +92,47 @@ def test_without_data_the_page_leads_to_it(open_page, page):
     assert "No data yet" in words(app)
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_without_a_finished_training_the_page_leads_to_one(open_page, make_run, dataset, page):
+def test_without_any_answer_the_scorecard_is_one_click_away(open_page, dataset, monkeypatch):
+    started = []
+    monkeypatch.setattr(jobs, "start", lambda *told: started.append(told))
+    app = open_page("learners", dataset=dataset)
+    expect_calm(app)
+    assert "No answer yet" in words(app)
+    button(app, "Fuse").click().run()
+    assert started[0][:3] == ("fuse", dataset.id, jobs.RECOMMENDED)
+
+
+def test_an_answer_without_a_model_has_a_scorecard(open_page, workspace):
+    votes = add_votes(workspace, experts())
+    answer = done(workspace, "fuse", votes, {"method": "ds", "random_state": 0})
+    app = open_page("learners", answer)
+    expect_calm(app)
+    assert "how probable the answer by Dawid-Skene finds" in words(app)
+    assert "has no model" in words(app)
+    (table,) = app.dataframe
+    shown = table.value.set_index("learner")
+    assert shown.loc["ann", "flags"] == "near-copy of ann_2, ann_3"
+    assert shown["estimated"].is_monotonic_decreasing
+    app.toggle(key="scorecard_flagged").set_value(True).run()
+    expect_calm(app)
+    assert app.dataframe[0].value["flags"].all()
+    app.selectbox(key="scorecard_order").set_value("As in the file").run()
+    assert app.dataframe[0].value["learner"].tolist()[0] == "ann"
+
+
+def test_the_scorecard_comes_first_and_knows_the_expert(open_page, trained):
+    app = open_page("learners", trained["exact"])
+    expect_calm(app)
+    assert next(tab.label for tab in app.tabs) == "Scorecard"
+    shown = app.dataframe[0].value.set_index("learner")
+    assert "expert for" in shown.loc["expert", "flags"]
+    assert {"influence", "real"} <= set(shown.columns)
+    assert [each.label for each in app.get("download_button")] == ["Scorecard as CSV"]
+
+
+def test_without_a_finished_training_the_page_leads_to_one(open_page, make_run, dataset):
     make_run("failed", reason="The disk is full.")
-    app = open_page(page, dataset=dataset)
+    app = open_page("dependence", dataset=dataset)
     expect_calm(app)
     assert "No trained model yet" in words(app)
     assert button(app, "Go to Train")
@@ -101,7 +143,7 @@ def test_every_tab_of_every_kind_of_model_is_shown(open_page, trained, name):
     app = open_page("learners", trained[name])
     for tab in TABS:
         turn_to(app, tab)
-    assert ("needs true labels" in words(app)) == (name == "blind")
+    assert ("takes true labels" in words(app)) == (name == "blind")
     app.switch_page("pages/dependence.py").run()
     expect_calm(app)
     labels = [each.label for each in app.tabs]
@@ -113,7 +155,7 @@ def test_every_tab_of_every_kind_of_model_is_shown(open_page, trained, name):
 def test_a_grouped_model_shows_its_groups(open_page, trained):
     app = open_page("learners", trained["groups"])
     expect_calm(app)
-    assert "err together" in words(app)
+    assert "make the same mistakes" in words(app)
     turn_to(app, "Groups")
     chosen = next(each for each in app.selectbox if each.label == "Group or learner")
     assert list(chosen.options) == ["group 1", "group 2", "group 3", *GROUPED.learners]
@@ -130,6 +172,7 @@ def test_other_models_have_no_tab_of_groups(open_page, trained):
 
 def test_the_expert_is_named_and_truth_is_marked_as_evaluation(open_page, trained):
     app = open_page("learners", trained["exact"])
+    turn_to(app, "Influence")
     assert "Influence is not accuracy" in words(app)
     assert "Whiskers" not in words(app)  # it has a single run
     turn_to(app, "Expert finder")
@@ -151,6 +194,7 @@ def test_without_truth_nothing_speaks_of_it(open_page, trained):
 
 def test_influence_is_shown_for_chosen_classes_and_by_withholding(open_page, trained):
     app = open_page("learners", trained["truth"])
+    turn_to(app, "Influence")
     rows, how = app.get("button_group")[:2]
     rows.set_value("Some classes").run()
     expect_calm(app)
@@ -180,6 +224,7 @@ def test_any_row_is_explained_by_its_id_or_its_number(open_page, trained):
 
 def test_the_tables_of_the_open_tab_can_be_taken_home(open_page, trained):
     app = open_page("learners", trained["truth"])
+    turn_to(app, "Influence")
     labels = [each.label for each in app.get("download_button")]
     assert labels == ["Learners as CSV", "Importance by class as CSV"]
     turn_to(app, "Confusion")
@@ -212,7 +257,7 @@ def test_an_inspection_under_way_shows_its_progress(open_page, trained, page):
     write_state(run.path, State("running", share=0.5, step="Influence of learners", created=run.created))
     app = open_page(page, trained["truth"])
     expect_calm(app)
-    assert "done once and kept beside the training" in words(app)
+    assert "done once and saved with the training" in words(app)
     assert app.button(key=f"cancel_inspect_{run.id}")
 
 
@@ -237,7 +282,7 @@ def test_a_damaged_inspection_is_done_again(open_page, trained, monkeypatch):
     app = open_page("learners", trained["truth"])
     assert not app.exception
     assert not app.error
-    button(app, "Look into it again").click().run()
+    button(app, "Inspect again").click().run()
     assert not app.exception
     assert started == ["inspect"]
     assert not run.path.exists()
@@ -277,6 +322,50 @@ def test_a_training_that_fell_back_to_the_majority_vote_says_so(open_page, train
     if page == "learners":
         turn_to(app, "Expert finder")
         assert "it has no experts" in words(app)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_another_finished_training_does_not_change_the_page(open_page, trained, workspace, page):
+    first = trained["truth"]
+    app = open_page(page, dataset=workspace.dataset(first.dataset_id))
+    assert run_in_address(app) == first.id
+    newer = done(workspace, "train", workspace.dataset(first.dataset_id), EXACT, "Newer")
+    inspected(workspace, newer)
+    workspace.annotate(newer, name="<b>mine</b>", tags=["paper"])
+    app.run()
+    expect_calm(app)
+    assert run_in_address(app) == first.id
+    picker = next(each for each in app.selectbox if each.label == "Run")
+    assert picker.value == first.id
+    assert any(option.startswith("<b>mine</b> · #paper · ") for option in picker.options)
+    picker.set_value(newer.id).run()
+    expect_calm(app)
+    assert run_in_address(app) == newer.id
+    assert "<b>mine</b>" in words(app)
+
+
+def test_a_run_without_a_model_says_so_and_leads_to_one(open_page, trained, workspace):
+    training = trained["truth"]
+    answer = done(workspace, "fuse", workspace.dataset(training.dataset_id), {"method": "ds", "random_state": 0})
+    app = open_page("dependence", answer)
+    expect_calm(app)
+    assert "given by Dawid-Skene, which has no model" in words(app)
+    app.button(key="show_other_model").click().run()
+    expect_calm(app)
+    assert run_in_address(app) == training.id
+    assert "The strongest cell is" in words(app)
+
+
+def test_a_training_that_goes_on_is_awaited(open_page, trained):
+    run = trained["truth"]
+    write_json(Worker.of(os.getpid()).to_dict(), run.path / WORKER)
+    write_state(run.path, State("running", share=0.5, step="Restart 1", created=run.created))
+    app = open_page("dependence", run)
+    expect_calm(app)
+    assert "This run is not done yet" in words(app)
+    write_state(run.path, State("cancelled", created=run.created))
+    app.run()
+    assert "was cancelled, so there is no model" in words(app)
 
 
 def test_deleting_a_training_deletes_its_inspection(trained, workspace):

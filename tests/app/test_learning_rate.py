@@ -1,10 +1,13 @@
 """Learning rate without a browser: settings, a finished sweep, and choosing."""
 
+import json
+
 import pytest
 
 from deem_core import simulation, sweep
 from deem_core.files.atomic import write_json
 from deem_core.runs import Workspace
+from deem_core.training.sweep.result import CURVES
 from studio import background, state
 from studio.rates import sweeps
 from tests.app.conftest import expect_calm, words
@@ -88,7 +91,7 @@ def test_the_grid_is_written_out_and_a_wrong_order_is_said_calmly(app, open_page
 @pytest.mark.parametrize("typed", ["abc", "", "0.1, -2", "0.1, nan"])
 def test_a_typed_list_that_is_none_is_said_calmly(app, open_page, typed):
     open_page()
-    next(each for each in app.toggle if each.label == "Type the rates").set_value(True).run()
+    next(each for each in app.toggle if each.label == "Enter rates by hand").set_value(True).run()
     app.text_input(key="sweep_list").set_value(typed).run()
     assert not app.exception
     assert not app.error
@@ -98,9 +101,9 @@ def test_a_typed_list_that_is_none_is_said_calmly(app, open_page, typed):
 
 def test_no_depth_at_all_is_said_calmly(app, open_page):
     open_page()
-    _pills(app, "Compare").set_value("Numbers of layers").run()
+    _pills(app, "Compare").set_value("Layers").run()
     expect_calm(app)
-    _pills(app, "Numbers of layers").set_value([]).run()
+    _pills(app, "Layers").set_value([]).run()
     expect_calm(app)
     assert "Choose at least one number of layers." in words(app)
     assert "Start the sweep" not in _labels(app)
@@ -115,7 +118,8 @@ def test_a_finished_sweep_shows_verdicts_and_offers_the_recommended_or_no_rate(a
     recommended = by_rate["recommended"]
     stars = table.loc[table[""] == "★", "rate"].tolist()
     assert stars == ([] if recommended is None else [recommended])
-    assert any(label.startswith("Train with") for label in _labels(app)) == (recommended is not None)
+    train = app.button(key="train_with_rate")
+    assert train.disabled == (recommended is None)
 
 
 def test_a_rate_in_the_address_is_chosen(app, open_page, make_run, by_rate):
@@ -178,8 +182,8 @@ def test_a_sweep_that_was_stopped_can_be_resumed_and_a_failed_one_says_why(app, 
     open_page()
     expect_calm(app)
     assert "The worker died." in words(app)
-    assert "What it found so far is shown." in words(app)
-    assert "Resume" in _labels(app)
+    assert "Start over" in _labels(app)  # it has no checkpoint to go on from
+    assert "Resume" not in _labels(app)
 
 
 def test_earlier_sweeps_are_reopened(app, open_page, make_run, by_rate, by_depth):
@@ -219,6 +223,45 @@ def test_pills_curves_and_table_of_a_sweep_that_goes_on_say_the_same(app, open_p
     assert list(_pills(app).options) == ["0.1", "0.5 ★", "50"]
     table = next(each.value for each in app.dataframe if "verdict" in each.value.columns)
     assert table.loc[table[""] == "★", "rate"].tolist() == [0.5]
-    assert [words for (words,) in table["verdict"]] == ["Usable so far", "Recommended so far", "A class died so far"]
+    assert [words for (words,) in table["verdict"]] == ["Usable so far", "Recommended so far", "Class vanished so far"]
     assert "Verdicts so far" in words(app)
     assert f"So far: {by_rate['why']}" in words(app)
+
+
+def _unfinished(by_rate, share):
+    """What is known of a sweep of which so much is done, as its worker would write it."""
+    content = json.loads(json.dumps(by_rate))
+    for rate in content["rates"]:
+        for name in CURVES:
+            kept = round(share * len(rate[name]))
+            rate[name] = [*rate[name][:kept], *[None] * (len(rate[name]) - kept)]
+        rate["verdict"] = "open"
+    too_early = {"kind": "too early", "index": None, "to_try": ""}
+    return content | {"complete": False, "recommended": None, "why": "Too early to tell.", "recommendation": too_early}
+
+
+def test_early_in_a_sweep_nothing_is_recommended_and_it_can_be_ended(app, open_page, make_run, by_rate):
+    run = make_run("running", kind="sweep", share=0.14, step="Sweeping")
+    write_json(_unfinished(by_rate, 0.14), run.path / "partial.json")
+    open_page()
+    expect_calm(app)
+    assert "Too early to tell (14%)" in words(app)
+    assert not any("★" in each for each in _pills(app).options)
+    train = app.button(key="train_with_rate")
+    assert train.disabled
+    assert train.proto.type == "secondary"
+    app.button(key="finish_sweep").click().run()
+    expect_calm(app)
+    assert run.is_finishing()
+    assert "Finishing…" in _labels(app)
+    assert app.button(key="finish_sweep").disabled
+
+
+def test_a_sweep_that_was_cancelled_early_recommends_nothing(app, open_page, make_run, by_rate):
+    run = make_run("cancelled", kind="sweep", share=0.3)
+    write_json(_unfinished(by_rate, 0.3), run.path / "partial.json")
+    open_page(rate="0.1")
+    expect_calm(app)
+    assert "Not enough to recommend a rate" in words(app)
+    train = app.button(key="train_with_rate")
+    assert (train.label, train.proto.type) == ("Train with 0.1", "secondary")

@@ -88,7 +88,7 @@ def test_the_desk_shows_the_text_literally_and_never_the_truth(app, open_desk, p
     rows = open_desk()
     expect_calm(app)
     shown = words(app)
-    assert f"Row {rows[0] + 1}" in "\n".join(each.value for each in app.subheader)
+    assert f"Row {rows[0] + 1}" in "\n".join(each.value for each in app.header)
     assert f"What of **{rows[0]}**? <b>Say</b>" in shown
     for hidden in ("verdict of the board", "label\n"):
         assert hidden not in shown
@@ -112,7 +112,7 @@ def test_answers_are_kept_at_once_and_the_next_row_comes(app, workspace, open_de
     expect_calm(app)
     ledger = book_of(workspace, panel)
     assert dict(ledger.labels) == {rows[0]: "yes", rows[1]: "no"}
-    assert f"Row {rows[3] + 1}" in app.subheader[0].value.replace("\\", "")
+    assert f"Row {rows[3] + 1}" in app.header[0].value.replace("\\", "")
     assert metrics(app)["Gold rows"] == "2"
     assert "2 gold rows are few" in words(app)
 
@@ -125,7 +125,7 @@ def test_the_last_answer_can_be_taken_back_again_and_again(app, workspace, open_
     press(app, f"take_back_{rows[1]}")
     expect_calm(app)
     assert not book_of(workspace, panel).labels
-    assert f"Row {rows[0] + 1}" in app.subheader[0].value.replace("\\", "")
+    assert f"Row {rows[0] + 1}" in app.header[0].value.replace("\\", "")
 
 
 def test_contradictory_answers_get_a_sentence_and_can_be_settled(app, workspace, open_desk, panel):

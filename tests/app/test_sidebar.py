@@ -21,7 +21,7 @@ def test_a_run_that_goes_on_shows_its_progress_and_is_cancelled_from_any_page(ap
     app.run()
     expect_calm(app)
     assert "Restart 2 of 5 · 42% · about 30 s left" in words(app)
-    app.button(key=f"side_cancel_{run.id}").click().run()
+    app.button(key=f"cancel_side_{run.id}").click().run()
     assert (run.path / "cancel").exists()
 
 
@@ -31,6 +31,15 @@ def test_a_run_that_has_ended_shows_how(app, make_run, dataset):
     app.run()
     expect_calm(app)
     assert words(app).count(" Done]") == 2  # here and among the recent runs
+
+
+def test_a_training_that_failed_does_not_look_done(app, make_run, dataset):
+    make_run(summary=SUMMARY | {"fallback": True})
+    app.query_params[state.DATA] = dataset.id
+    app.run()
+    expect_calm(app)
+    assert words(app).count(":orange-badge[:material/warning: Fell back to majority vote]") == 2
+    assert " Done]" not in words(app)
 
 
 def test_runs_of_other_data_are_not_shown(app, make_run, workspace):

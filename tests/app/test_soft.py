@@ -61,11 +61,11 @@ def test_train_says_that_deem_reduces_probabilities_and_offers_soft_deem(opened,
     assert method_of(app).value == "deem_soft"
     assert "uses only the most probable class" not in words(app)
     labels = [each.label for each in (*app.number_input, *app.selectbox)]
-    assert {"Layers", "Restarts", "Sampler"} <= set(labels)
+    assert {"Layers (auto)", "Restarts", "Sampler"} <= set(labels)
     assert not {"Start", "Near-copies"} & set(labels)
     assert not [each for each in app.button if each.label == "Compare learning rates first"]
     rates = next(each for each in app.get("button_group") if each.label == "Learning rate")
-    assert rates.options == ["From the data", "Chosen"]
+    assert rates.options == ["Automatic", "Manual"]
     button(app, "Train").click()
     app.run()
     assert started == [("train", {"method": "deem_soft", "restarts": 5, "device": "auto", "random_state": 0})]
@@ -85,11 +85,11 @@ def test_a_rate_chosen_by_a_sweep_is_not_taken_for_soft_deem(opened, started):
     app.session_state[f"deem_{state.RATE}"] = "0.8"
     app.run()
     rates = next(each for each in app.get("button_group") if each.label == "Learning rate")
-    assert rates.value == "Chosen"
+    assert rates.value == "Manual"
     button(app, "Choose soft DEEM").click()
     app.run()
     rates = next(each for each in app.get("button_group") if each.label == "Learning rate")
-    assert rates.value == "From the data"
+    assert rates.value == "Automatic"
     button(app, "Train").click()
     app.run()
     assert "learning_rate" not in started[0][1]

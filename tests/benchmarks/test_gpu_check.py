@@ -26,7 +26,7 @@ def test_who_passes_gets_a_passport_and_a_table(capsys):
     assert gpu_check.main(["--device", "cpu", "--rows", "200"]) == 0
     printed = capsys.readouterr().out
     assert printed.count("\n| tree3k-like |") == printed.count("\n| mniste-like |") == 3
-    assert "100.0 %" in printed
+    assert "100.0%" in printed
     assert "Passed" in printed
     assert passport.has_passed("cpu", "Some chip")
 
@@ -51,7 +51,7 @@ def test_a_gpu_may_differ_as_another_seed_does_and_no_more():
     second = replace(first, codes=np.where(np.arange(1000) < 30, 1, 0))
     assert disagreements("draw", first, second, replace(second, codes=np.where(np.arange(1000) < 45, 1, 0))) == []
     (labels,) = disagreements("draw", first, second, replace(second, codes=np.where(np.arange(1000) < 60, 1, 0)))
-    assert labels == "draw: 94.0 % of the labels on cpu are those of the processor, where 95.0 % were to be expected."
+    assert labels == "draw: 94.0% of the labels on cpu are those of the processor, where 95.0% were to be expected."
     energies = disagreements("draw", first, second, replace(second, energies=first.energies + 0.2))
     assert [sentence.partition(" on ")[0] for sentence in energies] == ["draw: F of data", "draw: F of chains"]
     assert len(disagreements("draw", first, second, replace(second, energies=first.energies * np.nan))) == 2

@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 APP_ROOT = HERE.parent.parent
 APP_LOG = pytest.StashKey[Path]()
 
-expect.set_options(timeout=15_000)  # a busy machine is slow, not wrong
+expect.set_options(timeout=30_000)  # a busy machine is slow, not wrong
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses by marker

@@ -36,14 +36,14 @@ def card(page: Page, label: str) -> Locator:
     return page.get_by_test_id("stMetric").filter(has_text=label).get_by_test_id("stMetricValue")
 
 
-def expect_loaded(page: Page, name: str, *, rows: str, learners: str) -> None:
-    """The Data page shows a file, with its picture."""
+def expect_loaded(page: Page, name: str, *, rows: str, learners: str, word: str = "Learners") -> None:
+    """The Data page shows a file, with its picture; ``word`` is the file's own word for its learners."""
     expect(page.locator(".st-key-side_dataset").get_by_text(name, exact=True)).to_be_visible()
     expect(card(page, "Rows").first).to_have_text(rows)
-    expect(card(page, "Learners").first).to_have_text(learners)  # while a page is drawn anew, the old cards stand below
+    expect(card(page, word).first).to_have_text(learners)  # while a page is drawn anew, the old cards stand below
     expect(page.locator(".st-key-votes_chart .js-plotly-plot .bars .point").first).to_be_attached()
     expect_calm(page)
-    expect(card(page, "Learners")).to_have_count(1)
+    expect(card(page, word)).to_have_count(1)
 
 
 def scrolls_sideways(page: Page) -> bool:

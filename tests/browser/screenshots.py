@@ -10,11 +10,11 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from tests.browser import chromium
 from tests.browser.conftest import APP_ROOT, serve
-from tests.browser.looking import FRESH, expect_calm
+from tests.browser.looking import expect_calm
 
 FOLDER = APP_ROOT / "docs" / "images"
 SIZE = {"width": 1400, "height": 1000}
@@ -30,6 +30,7 @@ def main() -> None:
     if unknown := sorted(set(names) - set(PICTURES)):
         parser.error(f"there is no picture {unknown[0]!r}; there are {', '.join(PICTURES)}")
     FOLDER.mkdir(exist_ok=True)
+    expect.set_options(timeout=PATIENCE)  # nobody waits for this, and a busy machine is slow
     with (
         tempfile.TemporaryDirectory() as place,
         serve(Path(place) / "home", Path(place) / "log.txt") as (url, _),
@@ -38,24 +39,25 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium.ensure(), args=list(chromium.LAUNCH_ARGS))
         for name in names:
             page = new_page(browser, url)
-            PICTURES[name](page)
-            shoot(page, name)
+            shoot(page, name, PICTURES[name](page))
             page.context.close()
         browser.close()
 
 
 def new_page(browser: Browser, url: str) -> Page:
     """Return a page in the light theme."""
-    return browser.new_context(base_url=url, viewport=SIZE, color_scheme="light", reduced_motion="reduce").new_page()
+    context = browser.new_context(base_url=url, viewport=SIZE, color_scheme="light", reduced_motion="reduce")
+    context.set_default_timeout(PATIENCE)
+    return context.new_page()
 
 
-def shoot(page: Page, name: str) -> None:
-    """Write what the page shows."""
+def shoot(page: Page, name: str, part: Locator | None) -> None:
+    """Write what the page shows, or a part of it."""
     expect_calm(page)
     page.mouse.move(SIZE["width"] - 5, SIZE["height"] - 5)  # off every button
     page.wait_for_timeout(1500)  # drawings fade in
     path = FOLDER / f"{name}.png"
-    page.screenshot(path=path)
+    (part or page).screenshot(path=path)
     sys.stdout.write(f"Written: {path.relative_to(APP_ROOT)}\n")
 
 
@@ -74,15 +76,6 @@ def turn_to(page: Page, title: str) -> None:
     expect_calm(page)
 
 
-def train(page: Page) -> None:
-    """Train on the sample with one expert, with default settings."""
-    open_sample(page, "experts_wide")
-    turn_to(page, "Train")
-    page.locator(".st-key-start_training button").click()
-    expect(page.get_by_role("button", name="Download the fused CSV")).to_be_visible(timeout=PATIENCE)
-    expect(page.locator(f".st-key-shares_chart .js-plotly-plot{FRESH}")).to_be_visible()
-
-
 def learning_rate(page: Page) -> None:
     """Sweep the sample of digits, with default settings."""
     open_sample(page, "digits_soft")
@@ -92,7 +85,33 @@ def learning_rate(page: Page) -> None:
     expect(page.get_by_text("Verdicts", exact=True)).to_be_visible(timeout=PATIENCE)
 
 
-PICTURES: dict[str, Callable[[Page], None]] = {"train": train, "learning_rate": learning_rate}
+def why(page: Page) -> Locator:
+    """Fuse the sample with one expert, and ask why the most doubtful row got its label."""
+    open_sample(page, "experts_wide")
+    page.locator(".st-key-fuse_recommended button").click()
+    expect(page.locator("[class*=st-key-download_fused_] button")).to_be_visible(timeout=PATIENCE)
+    turn_to(page, "Learners")
+    page.get_by_role("tab", name="Why this label?").click(timeout=PATIENCE)
+    chart = page.locator(".st-key-why_chart .js-plotly-plot").first
+    expect(chart).to_be_visible(timeout=PATIENCE)
+    page.set_viewport_size({"width": SIZE["width"], "height": 1800})  # all of it, where nothing scrolls
+    return chart
+
+
+def panel(page: Page) -> Locator:
+    """Look at the panel of judges, where two camps contradict each other."""
+    open_sample(page, "judges_text")
+    card = page.locator(".st-key-panel_health")
+    expect(card.locator(".js-plotly-plot").first).to_be_visible(timeout=PATIENCE)
+    page.set_viewport_size({"width": SIZE["width"], "height": 3000})
+    return card
+
+
+PICTURES: dict[str, Callable[[Page], Locator | None]] = {
+    "learning_rate": learning_rate,
+    "why": why,
+    "panel": panel,
+}
 """Name of the file → what is done before it is taken."""
 
 if __name__ == "__main__":

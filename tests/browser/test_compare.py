@@ -48,12 +48,12 @@ def test_the_table_can_be_taken_home(page: Page, compared: Run) -> None:
         page.get_by_role("button", name="Methods as CSV").click()
     lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
     assert len(lines) == 5  # a header, three methods, and the majority vote with ties to the first class
-    assert lines[0].startswith("method,accuracy,95 % interval")
+    assert lines[0].startswith("method,accuracy,95% interval")
 
 
 def test_labels_of_any_method_come_home_and_open_on_the_export_page(page: Page, compared: Run) -> None:
     open_compared(page, compared)
-    page.get_by_role("combobox", name="Take home the labels of").click()
+    page.get_by_role("combobox", name="Export the labels of").click()
     page.get_by_role("option", name="Dawid-Skene", exact=True).click()
     expect(page).to_have_url(re.compile("method=ds"))
     page.reload()

@@ -30,7 +30,7 @@ def test_cards_of_a_line_are_equally_high(page: Page) -> None:
 def test_one_click_loads_a_sample_and_leads_to_its_data(page: Page) -> None:
     page.goto("/")
     page.locator(".st-key-open_sample_crowd_long button:visible").click()
-    expect_loaded(page, "crowd_long.csv", rows="800", learners="40")
+    expect_loaded(page, "crowd_long.csv", rows="800", learners="40", word="Workers")
     expect(page).to_have_url(re.compile(r"/data\?data=[0-9a-f]{32}$"))
     page.get_by_test_id("stSidebarNavLink").filter(has_text="Home").click()
     expect(page.locator(".st-key-side_dataset").get_by_text("crowd_long.csv")).to_be_visible()

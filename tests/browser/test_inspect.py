@@ -1,5 +1,6 @@
 """Learners and Dependence in a browser: pictures, tabs, a click on a bar, a marked row, tables to take home."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,8 @@ def expect_chart(page: Page, key: str) -> None:
 @pytest.mark.parametrize("page", ["light", pytest.param("dark", marks=pytest.mark.slow)], indirect=True)
 def test_every_tab_of_learners_shows_its_picture(page: Page, training: Run) -> None:
     page.goto(address("learners", training))
+    expect_chart(page, "scorecard_chart")
+    page.get_by_role("tab", name="Influence").click()
     expect_chart(page, "influence_chart")
     expect(page.get_by_text("Influence is not accuracy")).to_be_visible()
     for tab, key in (
@@ -51,6 +54,8 @@ def test_a_click_on_a_bar_leads_to_the_confusion_of_its_learner(
     page: Page, workspace: Workspace, training: Run
 ) -> None:
     page.goto(address("learners", training))
+    expect_chart(page, "scorecard_chart")
+    page.get_by_role("tab", name="Influence").click()
     expect_chart(page, "influence_chart")
     bars = page.locator(".st-key-influence_chart .bars").last.locator(".point path")
     expect(bars).to_have_count(7)
@@ -98,7 +103,22 @@ def test_every_tab_of_dependence_shows_its_picture_and_its_pairs_can_be_taken_ho
 @pytest.mark.slow
 def test_the_pages_fit_a_telephone(page: Page, training: Run) -> None:
     page.set_viewport_size({"width": 420, "height": 900})
-    for name, key in (("learners", "influence_chart"), ("dependence", "dependence_chart")):
+    for name, key in (("learners", "scorecard_chart"), ("dependence", "dependence_chart")):
         page.goto(address(name, training))
         expect_chart(page, key)
         assert not scrolls_sideways(page)
+
+
+def test_the_scorecard_keeps_its_order_and_its_run_over_a_refresh(page: Page, training: Run) -> None:
+    page.goto(f"/learners?data={training.dataset_id}")
+    expect_chart(page, "scorecard_chart")
+    page.get_by_text("Only flagged learners").click()
+    expect(page).to_have_url(re.compile(rf"run={training.id}.*scorecard_flagged=true"), timeout=WORKER)
+    page.reload()
+    expect_chart(page, "scorecard_chart")
+    expect(
+        page.get_by_role("switch", name="Only flagged learners").or_(page.get_by_label("Only flagged learners"))
+    ).to_be_checked()
+    with page.expect_download(timeout=WORKER) as download:
+        page.get_by_role("button", name="Scorecard as CSV").click()
+    assert "near-copy of ann_2" in Path(download.value.path()).read_text(encoding="utf-8")

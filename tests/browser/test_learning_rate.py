@@ -13,6 +13,20 @@ from tests.browser.working import WORKER, finished
 
 RATES = "0.05, 0.2, 1, 20"
 
+WATCH = """() => {
+  window.seen = [];
+  const look = () => {
+    const plot = document.querySelector("[class*=st-key-rate_curves] .deem-plot");
+    let opacity = 1;
+    for (let each = plot; each; each = each.parentElement) opacity = Math.min(opacity, +getComputedStyle(each).opacity);
+    const range = plot?._fullLayout?.xaxis3?.range?.map((end) => end.toFixed(3)).join();
+    window.seen.push({ drawn: plot?.querySelectorAll(".scatterlayer .js-line").length ?? 0, opacity, range });
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+"""Looks at the curves whenever the browser paints."""
+
 POINT = """([panel, name, number]) => {
   const plot = document.querySelector("[class*=st-key-rate_curves] .js-plotly-plot");
   const trace = plot._fullData.filter((each) => each.name === name && each.mode === "lines+markers")[panel];
@@ -67,7 +81,7 @@ def expect_marked_row(page: Page, row: int) -> None:
 def test_a_sweep_grows_before_the_eyes_and_keeps_what_people_set_meanwhile(page: Page, workspace: Workspace) -> None:
     page.goto(f"/learning_rate?data={workspace.add_dataset('growing.csv', small_file(22)).id}")
     expect(page.locator(".st-key-start_sweep")).to_be_visible()
-    page.get_by_text("Type the rates").click()
+    page.get_by_text("Enter rates by hand").click()
     box = page.get_by_label("Learning rates", exact=True)
     box.fill("0.1, fast")
     box.press("Enter")
@@ -86,12 +100,16 @@ def test_a_sweep_grows_before_the_eyes_and_keeps_what_people_set_meanwhile(page:
     expect(page.locator("[class*='st-key-rate_curves'] .js-plotly-plot .scatterlayer").first).to_be_attached(
         timeout=WORKER
     )
+    page.evaluate(WATCH)
     page.get_by_role("button", name="Reading the curves").click()
-    page.get_by_text("Dip and long tail:").wait_for()
+    page.get_by_text("Hardly anything moves").first.wait_for()
     expect(page.get_by_text("4 rates, 0.05 to 20").first).to_be_visible()
     expect(page.locator(".st-key-side_run_sweep")).to_contain_text("Done", timeout=WORKER)
     expect(page.get_by_test_id("stMain").get_by_test_id("stProgress")).to_have_count(0)
     expect_calm(page)
+    seen = page.evaluate("() => window.seen")
+    assert len(seen) > 10
+    assert all(each["drawn"] and each["opacity"] == 1 for each in seen)  # never blank, never grey
 
 
 def test_points_rows_pills_and_keys_choose_and_stay_in_step(page: Page, swept: Run) -> None:
@@ -147,4 +165,7 @@ def test_the_page_fits_a_telephone(page: Page, swept: Run) -> None:
     expect(page.locator(".st-key-train_with_rate")).to_be_visible(timeout=WORKER)
     expect_calm(page)
     assert not scrolls_sideways(page)
-    assert page.locator("[class*='st-key-rate_curves'] .js-plotly-plot").evaluate("each => each.clientWidth") > 700
+    tops = page.locator("[class*='st-key-rate_curves'] .js-plotly-plot").evaluate(
+        "each => ['yaxis3', 'yaxis', 'yaxis2'].map((axis) => each._fullLayout[axis]._offset)"
+    )
+    assert tops == sorted(set(tops))  # the difference first, then both energies below each other

@@ -134,7 +134,7 @@ def test_a_callable_becomes_a_control():
     control.check()
     pressed.append(True)
     assert control.stopped()
-    with pytest.raises(Stopped, match="Stopped as asked"):
+    with pytest.raises(Stopped, match="Stopped as requested"):
         control.check()
 
 

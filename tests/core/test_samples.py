@@ -18,7 +18,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "sample_data"
 SAMPLES = json.loads((FOLDER / "samples.json").read_text(encoding="utf-8"))
 SIMULATED = [sample for sample in SAMPLES if " simulate " in sample["command"]]
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
-CLAIM = re.compile(r"(Majority vote|the best learner|`\w+`)(?: is right)?\s+on\s+([\d.]+) %")
+CLAIM = re.compile(r"(Majority vote|the best learner|`\w+`)(?: is right)?\s+on\s+([\d.]+)%")
 
 each_sample = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample["file"])
 
@@ -39,11 +39,11 @@ def described(sample: dict[str, str], capsys: pytest.CaptureFixture[str]) -> str
 
 def printed_accuracies(output: str) -> dict[str, float]:
     """Return what `describe` prints of the learners' and majority vote's accuracy, by the README's names."""
-    majority = re.search(r"majority vote is right +([\d.]+) %", output)
+    majority = re.search(r"majority vote is right +([\d.]+)%", output)
     assert majority is not None
     table = output.split("\nLearners\n")[1].split("\n\nClasses\n", maxsplit=1)[0]
     learners = {
-        f"`{name}`": float(share) for name, share in re.findall(r"^  (\w+) .* ([\d.]+) %$", table, re.MULTILINE)
+        f"`{name}`": float(share) for name, share in re.findall(r"^  ([\w-]+) .* ([\d.]+)%$", table, re.MULTILINE)
     }
     assert learners
     printed = {"Majority vote": float(majority[1]), **learners}
@@ -80,6 +80,12 @@ def test_a_simulated_sample_is_byte_for_byte_what_its_command_makes(sample, tmp_
     assert made.keys() == set(files_of(sample))
     for name, content in made.items():
         assert content == (FOLDER / name).read_bytes()
+
+
+def test_the_panel_of_judges_is_byte_for_byte_what_its_script_makes(tmp_path):
+    made_file = tmp_path / "judges.csv"
+    subprocess.run([sys.executable, FOLDER / "make_judges.py", "-o", made_file], check=True, timeout=60)
+    assert made_file.read_bytes() == (FOLDER / "judges_text.csv").read_bytes()
 
 
 def test_the_digits_sample_is_what_its_script_makes(tmp_path):

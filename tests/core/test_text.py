@@ -15,12 +15,12 @@ def test_counts_have_separators_and_the_plural_of_their_noun():
 @pytest.mark.parametrize(
     ("share", "plainly", "carefully"),
     [
-        (0, "0.0 %", "0 %"),
-        (1, "100.0 %", "100 %"),
-        (0.811, "81.1 %", "81.1 %"),
-        (0.16, "16.0 %", "16.0 %"),
-        (1e-9, "0.0 %", "0.1 %"),
-        (0.99999, "100.0 %", "99.9 %"),
+        (0, "0.0%", "0%"),
+        (1, "100.0%", "100%"),
+        (0.811, "81.1%", "81.1%"),
+        (0.16, "16.0%", "16.0%"),
+        (1e-9, "0.0%", "0.1%"),
+        (0.99999, "100.0%", "99.9%"),
         (NAN, "–", "–"),
         (None, "–", "–"),
     ],
@@ -31,9 +31,9 @@ def test_shares(share, plainly, carefully):
 
 
 def test_shares_have_as_many_decimals_as_asked_for():
-    assert percent(0.12345, 0) == "12 %"
-    assert percent(0.12345, 2) == "12.35 %"
-    assert percent(0.999999, 2, careful=True) == "99.99 %"
+    assert percent(0.12345, 0) == "12%"
+    assert percent(0.12345, 2) == "12.35%"
+    assert percent(0.999999, 2, careful=True) == "99.99%"
 
 
 def test_numbers_keep_three_digits():

@@ -78,7 +78,7 @@ def test_columns_without_any_number_are_left_out(tmp_path):
     found = comparison(method("mv", **known), method("ds", **known | {"accuracy": 0.9, "std": {"accuracy": 0.01}}))
     table = comparisons.ranked(found, None)
     assert table["method"].tolist() == ["DS", "MV"]
-    assert table["95 % interval"].tolist() == ["70.0 % to 90.0 %"] * 2
+    assert table["95% interval"].tolist() == ["70.0% to 90.0%"] * 2
     assert not {"MB", "note"} & set(table)
     assert "± seeds" in table
     assert "± seeds" not in comparisons.ranked(comparison(method("mv", **known)), None)

@@ -8,8 +8,8 @@ from studio.text import percent, plain
 
 
 def test_on_pages_nearly_all_is_not_all():
-    assert percent(0.99999) == "99.9 %"
-    assert percent(1) == "100 %"
+    assert percent(0.99999) == "99.9%"
+    assert percent(1) == "100%"
 
 
 def test_plain_escapes_markdown_and_keeps_the_words():

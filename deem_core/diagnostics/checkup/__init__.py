@@ -10,23 +10,26 @@ from collections.abc import Callable, Iterator
 
 from deem_core.diagnostics.checkup import duplicates, learners, rows, size
 from deem_core.diagnostics.checkup.findings import KINDS, Finding, Kind, Severity
+from deem_core.diagnostics.checkup.reading import unused_probabilities
+from deem_core.diagnostics.checkup.spellings import similar, spellings
 from deem_core.votes import Votes
+from deem_core.votes.merging import merge_spellings
 
-__all__ = ["KINDS", "Finding", "Kind", "Severity", "checkup"]
+__all__ = ["KINDS", "Finding", "Kind", "Severity", "checkup", "spellings", "unused_probabilities"]
 
 Check = Callable[[Votes], Iterator[Finding]]
 
 CHECKS: tuple[Check, ...] = (
     learners.number,
     learners.silent,
-    learners.constant,
+    learners.habits,
     duplicates.copies,
-    learners.chance,
     learners.sparse,
     learners.separate,
     rows.votes_in_rows,
     rows.unanimous,
     rows.classes,
+    similar,
     size.rows_per_unit,
     size.memory,
 )
@@ -34,6 +37,9 @@ CHECKS: tuple[Check, ...] = (
 
 def checkup(votes: Votes) -> tuple[Finding, ...]:
     """Return findings about votes, warnings first.
+
+    Where classes look like spellings of one label, that comes first, and everything else is judged as if they were
+    merged: lost majorities, rare classes and low agreement are its symptoms.
 
     Parameters
     ----------
@@ -47,5 +53,9 @@ def checkup(votes: Votes) -> tuple[Finding, ...]:
     """
     if not votes.n_rows:
         return ()
+    cause = spellings(votes)
+    if cause is not None:
+        votes = merge_spellings(votes)
     findings = [finding for check in CHECKS for finding in check(votes)]
-    return tuple(sorted(findings, key=lambda finding: (finding.severity != "warning", KINDS.index(finding.kind))))
+    found = tuple(sorted(findings, key=lambda finding: (finding.severity != "warning", KINDS.index(finding.kind))))
+    return found if cause is None else (cause, *found)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deem_core.groups.kappa import Ranked
-from deem_core.typing import Floats, Mask
+from deem_core.typing import Floats
 from deem_core.votes import Votes
 from deem_core.votes.arrays import NO_VOTE, spread_rows
 
@@ -76,20 +76,13 @@ def chance_test(votes: Votes, max_rows: int = MAX_ROWS) -> ChanceTest:
     rows = np.zeros(d, np.int64)
     figures = np.full((4, d), np.nan)
     for i, own in enumerate(np.ascontiguousarray(codes.T)):
-        majority, clear = _others(ranked, own)
+        majority, clear = ranked.others(own)
         judged = clear & (own != NO_VOTE)
         rows[i] = judged.sum()
         if rows[i]:
             figures[:, i] = _kappa(own[judged], majority[judged], K)
     observed, expected, kappa, error = figures
     return ChanceTest(rows, observed, expected, kappa, error, rows_used=len(codes), n_rows=votes.n_rows)
-
-
-def _others(ranked: Ranked, own: NDArray[np.int64]) -> tuple[NDArray[np.int64], Mask]:
-    """Return the majority of the others, (b,), and where it is clear."""
-    scores = ranked.without(own)  # (3, b)
-    ordered = np.sort(scores // ranked.unit, axis=0)  # votes for each of the three best classes
-    return ranked.best(scores), ordered[-1] > ordered[-2]
 
 
 def _kappa(own: NDArray[np.int64], majority: NDArray[np.int64], K: int) -> tuple[Any, ...]:

@@ -14,6 +14,8 @@ from deem_core.votes.recode import MIN_LEARNERS
 Severity = Literal["warning", "note"]
 
 Kind = Literal[
+    "spellings",
+    "unused_probabilities",
     "few_learners",
     "silent_learners",
     "constant_learners",
@@ -32,6 +34,7 @@ Kind = Literal[
     "unpredicted_classes",
     "rare_classes",
     "unused_classes",
+    "similar_labels",
     "few_rows",
     "memory",
 ]

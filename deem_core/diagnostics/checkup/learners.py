@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from deem_core.diagnostics.checkup.chance import ChanceTest, chance_test
 from deem_core.diagnostics.checkup.findings import Finding, as_list, basis, may_leave
-from deem_core.text import count
-from deem_core.votes import Votes
+from deem_core.groups.one_class import ANYWHERE, one_class_learners, share_elsewhere
+from deem_core.text import count, percent
+from deem_core.typing import Floats, Mask
+from deem_core.votes import NO_VOTE, Votes
 from deem_core.votes.agreement import pair_agreement
 from deem_core.votes.recode import MIN_LEARNERS
+
+MOSTLY, FAR = 0.75, 1.5
+"""Share of its votes for one class from which a learner that guesses is called constant, and times the class's share of
+the rows that this must be."""
+
+MOST_HABITS = 3
+"""Constant learners of whom a sentence tells what they say."""
 
 EVERYWHERE = 0.95
 """Coverage from which a constant learner says nothing: where it votes carries no news either."""
@@ -33,9 +44,9 @@ def number(votes: Votes) -> Iterator[Finding]:
             "few_learners",
             "warning",
             f"Only {count(voting, 'learner')}",
-            f"{count(voting, 'learner votes', 'learners vote')}. Below three, nobody can tell from the votes alone "
+            f"{count(voting, 'learner votes', 'learners vote')}. With fewer than three, the votes alone cannot tell "
             "who is right: the answer would be a guess.",
-            "Bring at least one more learner; three that differ are the least, five to fifteen are comfortable.",
+            "Add at least one more learner: three different ones are the minimum, five to fifteen are comfortable.",
             numbers={"voting_learners": voting},
         )
 
@@ -48,56 +59,112 @@ def silent(votes: Votes) -> Iterator[Finding]:
             "silent_learners",
             "warning",
             f"{count(len(names), 'silent learner')}",
-            f"Not a single vote of {as_list(names)} was read. A silent learner cannot help, and it makes the model "
-            "larger.",
-            "Check whether the file was read as meant (spelling of labels, missing values); otherwise leave them out.",
+            f"No vote of {as_list(names)} was read. A silent learner adds nothing and makes the model larger.",
+            "Check whether the file was read as intended (spelling of labels, missing values); otherwise leave them "
+            "out.",
             learners=names,
             leave_out=may_leave(votes, names),
         )
 
 
-def constant(votes: Votes) -> Iterator[Finding]:
-    """Find learners that always vote for one class."""
-    always = np.isin(votes.learners, votes.constant_learners)
-    names = _names(votes, always & (votes.learner_coverage >= EVERYWHERE))
-    if names:
-        yield Finding(
-            "constant_learners",
-            "warning",
-            f"{count(len(names), 'constant learner')}",
-            f"{as_list(names)} gave the same label on every row. That says nothing about any row and "
-            "pulls majority vote to one side.",
-            "Leave them out, unless a fault in the file is the reason.",
-            learners=names,
-            leave_out=may_leave(votes, names),
-            classes=_constant_classes(votes, names),
-        )
-    names = _names(votes, always & (votes.learner_coverage < EVERYWHERE))
-    if names:
-        yield Finding(
-            "one_sided_learners",
-            "note",
-            f"{count(len(names), 'one-sided learner')}",
-            f"{as_list(names)} voted for one class only and kept silent elsewhere. That is usual for labelling rules: "
-            "where they speak is what they tell.",
-            "Nothing to do if these are rules; if they are models, check how their missing votes came about.",
-            learners=names,
-            classes=_constant_classes(votes, names),
-        )
-
-
-def chance(votes: Votes) -> Iterator[Finding]:
-    """Find learners that agree no more than chance, or less."""
+def habits(votes: Votes) -> Iterator[Finding]:
+    """Find learners that say the same whatever the row, guess, or contradict."""
     test = chance_test(votes)
-    judged = ~np.isin(votes.learners, votes.constant_learners) & np.isfinite(test.kappa)
-    if votes.n_learners < MIN_LEARNERS or not judged.any():
-        return
+    only = np.isin(votes.learners, votes.constant_learners)
+    judged = ~only & np.isfinite(test.kappa)
+    if votes.n_learners < MIN_LEARNERS:
+        judged[:] = False
     worse = judged & (test.high < 0) & (test.kappa < -NEGLIGIBLE)
-    best = float(test.kappa[judged].max())
+    best = float(test.kappa[judged].max(initial=0))
     # Not told from chance, and not for want of rows alone: the best learner is well above what this one could be.
     guessing = (
         judged & ~worse & (((test.low <= 0) & (test.high < best / 2)) | (np.abs(test.kappa) + test.high < NEGLIGIBLE))
     )
+    favourites = _Favourites.of(votes)
+    mostly = guessing & (favourites.of_votes >= MOSTLY) & (favourites.of_votes >= FAR * favourites.of_rows)
+    yield from _one_class(votes, only, mostly, favourites)
+    yield from _chance(votes, test, worse, guessing & ~mostly)
+
+
+@dataclass(frozen=True)
+class _Favourites:
+    """The class that each learner votes for most, (d,) each."""
+
+    codes: NDArray[np.int64]
+    of_votes: Floats  # its share of the learner's votes
+    of_rows: Floats  # its share of the rows by the majority vote
+
+    @classmethod
+    def of(cls, votes: Votes) -> _Favourites:
+        counts, majority = votes.class_counts, votes.majority_vote.codes  # (d, K)
+        codes = counts.argmax(axis=1)
+        rows = np.bincount(majority[majority != NO_VOTE], minlength=votes.n_classes)
+        of_votes = counts.max(axis=1, initial=0) / np.maximum(counts.sum(axis=1), 1)
+        return cls(codes, of_votes, rows[codes] / max(int(rows.sum()), 1))
+
+
+def _one_class(votes: Votes, only: Mask, mostly: Mask, favourites: _Favourites) -> Iterator[Finding]:
+    """Tell constant learners, of one class only or mostly, from one-class rules."""
+    elsewhere = np.zeros(votes.n_learners)
+    if not one_class_learners(votes).made_of_rules:
+        elsewhere[only] = share_elsewhere(votes, np.flatnonzero(only).tolist())
+    constant = mostly | (only & ((elsewhere >= ANYWHERE) | (votes.learner_coverage >= EVERYWHERE)))
+    if constant.any():
+        names = _names(votes, constant)
+        yield Finding(
+            "constant_learners",
+            "warning",
+            f"{count(len(names), 'constant learner')}",
+            f"{_said(votes, constant, favourites)}. Votes that are the same for every row say nothing about it, and "
+            "pull the majority vote to one side.",
+            f"Leave {'it' if len(names) == 1 else 'them'} out, unless an error in the file is the reason.",
+            learners=names,
+            leave_out=may_leave(votes, names),
+            classes=tuple(votes.classes[sorted(set(favourites.codes[constant].tolist()))].tolist()),
+            numbers={
+                "coverage": tuple(votes.learner_coverage[constant].tolist()),
+                "elsewhere": tuple(elsewhere[constant].tolist()),
+                "share_of_votes": tuple(favourites.of_votes[constant].tolist()),
+                "share_of_rows": tuple(favourites.of_rows[constant].tolist()),
+            },
+        )
+    rules = only & ~constant
+    if rules.any():
+        names = _names(votes, rules)
+        yield Finding(
+            "one_sided_learners",
+            "note",
+            f"{count(len(names), 'one-class learner')}",
+            f"{as_list(names)} voted for one class only, and rarely where the others vote for another class. "
+            "Labelling rules do this: what matters is where they vote.",
+            "Nothing to do if these are rules; if they are models, find out why their votes are missing.",
+            learners=names,
+            classes=tuple(votes.classes[sorted(set(favourites.codes[rules].tolist()))].tolist()),
+            numbers={
+                "coverage": tuple(votes.learner_coverage[rules].tolist()),
+                "elsewhere": tuple(elsewhere[rules].tolist()),
+            },
+        )
+
+
+def _said(votes: Votes, constant: Mask, favourites: _Favourites) -> str:
+    """Say what constant learners vote for, and how often."""
+    learners, said = np.flatnonzero(constant), []
+    for j in learners[:MOST_HABITS].tolist():
+        how = percent(float(favourites.of_votes[j]), 0, careful=True)
+        how = "all its votes" if favourites.of_votes[j] == 1 else f"{how} of its votes"
+        covered = percent(float(votes.learner_coverage[j]), 0, careful=True)
+        common = percent(float(favourites.of_rows[j]), 0, careful=True)
+        said.append(
+            f"{votes.learners[j]} voted on {covered} of the rows and said {votes.classes[favourites.codes[j]]} in "
+            f"{how}, though that is the majority on {common} of the rows"
+        )
+    more = len(learners) - MOST_HABITS
+    return "; ".join(said) + (f"; and {more:,} more like {'this' if more == 1 else 'these'}" if more > 0 else "")
+
+
+def _chance(votes: Votes, test: ChanceTest, worse: Mask, guessing: Mask) -> Iterator[Finding]:
+    """Describe learners that agree no more than chance, or less."""
     if worse.any():
         names = _names(votes, worse)
         yield Finding(
@@ -106,8 +173,8 @@ def chance(votes: Votes) -> Iterator[Finding]:
             f"{count(len(names), 'learner')} worse than chance",
             f"{as_list(names)} contradicted the majority of the others more often than guessing would"
             f"{basis(test.rows_used, votes.n_rows)}. Swapped or shifted labels are the likely reason.",
-            "Check how the labels are coded (0/1 swapped? classes counted from 0 or 1?) and mend the file; otherwise "
-            "leave them out.",
+            "Check how the labels are coded (0/1 swapped? classes counted from 0 or 1?) and correct the file; "
+            "otherwise leave them out.",
             learners=names,
             leave_out=may_leave(votes, names),
             numbers=_kappas(test, worse),
@@ -117,11 +184,12 @@ def chance(votes: Votes) -> Iterator[Finding]:
         yield Finding(
             "chance_learners",
             "warning",
-            f"{count(len(names), 'learner')} at chance",
+            f"{count(len(names), 'learner')} no better than guessing",
             f"{as_list(names)} agreed with the majority of the others no more than guessing would"
-            f"{basis(test.rows_used, votes.n_rows)}. Noise blurs majority vote; DEEM learns to ignore "
-            "some of it, not any amount.",
-            "Leave them out, unless one is an expert on what the others do not know: that looks the same from here.",
+            f"{basis(test.rows_used, votes.n_rows)}. Noise weakens the majority vote; DEEM tolerates some, but not "
+            "any amount.",
+            "Leave them out, unless one is an expert on what the others do not know: the votes alone cannot tell the "
+            "two apart.",
             learners=names,
             leave_out=may_leave(votes, names),
             numbers=_kappas(test, guessing),
@@ -137,7 +205,7 @@ def sparse(votes: Votes) -> Iterator[Finding]:
             "sparse_learners",
             "note",
             f"{count(len(names), 'learner')} with few votes",
-            f"{as_list(names)} cast fewer than {FEW_VOTES} votes: too few to learn how far to trust them.",
+            f"{as_list(names)} cast fewer than {FEW_VOTES} votes: too few to learn how reliable they are.",
             "They do little harm. Leave them out if there are many, to train faster.",
             learners=names,
             leave_out=may_leave(votes, names),
@@ -160,9 +228,9 @@ def separate(votes: Votes) -> Iterator[Finding]:
             "separate_learners",
             "warning",
             f"{n_groups:,} groups of learners never meet",
-            f"No row has votes from two of these groups: {text}{more}. Who is better cannot be compared "
-            "across groups, and classes may be mixed up between them.",
-            "Fuse each group by itself, or bring rows that both groups voted on.",
+            f"No row has votes from two of these groups: {text}{more}. Learners cannot be compared across groups, "
+            "and classes may be mixed up between them.",
+            "Fuse each group by itself, or add rows that both groups voted on.",
             learners=tuple(votes.learners[j] for j in voting.tolist()),
             numbers={"groups": tuple(groups)},
         )
@@ -170,12 +238,6 @@ def separate(votes: Votes) -> Iterator[Finding]:
 
 def _names(votes: Votes, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> tuple[str, ...]:
     return tuple(votes.learners[j] for j in np.flatnonzero(chosen).tolist())
-
-
-def _constant_classes(votes: Votes, names: Sequence[str]) -> tuple[object, ...]:
-    """Return the classes of constant learners, in their order."""
-    voted_for = votes.class_counts[np.isin(votes.learners, names)].sum(axis=0) > 0
-    return tuple(votes.classes[voted_for].tolist())
 
 
 def _kappas(test: ChanceTest, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> dict[str, object]:

@@ -29,7 +29,7 @@ def votes_in_rows(votes: Votes) -> Iterator[Finding]:
             "rows_without_votes",
             "warning" if share > 0.5 else "note",
             f"{count(silent, 'row')} without votes",
-            f"Nobody voted on {count(silent, 'row')} ({share:.1%}): they get no label and are marked for review.",
+            f"No learner voted on {count(silent, 'row')} ({share:.1%}): they get no label and are marked for review.",
             "If votes should be there, check how labels and missing values are spelled in the file.",
             numbers={"rows": silent, "share": share},
         )
@@ -39,9 +39,9 @@ def votes_in_rows(votes: Votes) -> Iterator[Finding]:
             "few_votes_per_row",
             "warning",
             f"{mean:.1f} votes per row",
-            f"Rows with votes have {mean:.1f} of them on average. Below three votes there is rarely a majority, and "
-            "who is right is settled by trust in learners alone.",
-            "Collect more votes per row if you can, and look at the rows marked for review.",
+            f"Rows with votes have {mean:.1f} of them on average. With fewer than three votes there is rarely a "
+            "majority, and the label depends on which learner is trusted.",
+            "Collect more votes per row if you can, and check the rows marked for review.",
             numbers={"votes_per_row": mean, "single_vote_rows": int((cast == 1).sum())},
         )
 
@@ -54,10 +54,10 @@ def unanimous(votes: Votes) -> Iterator[Finding]:
         yield Finding(
             "unanimous_rows",
             "note",
-            "Nearly everyone agrees",
-            f"On {share:.2%} of the rows with two votes or more, all votes are the same: fusing can change the others "
-            "only, and there is little to learn from.",
-            "Majority vote will do. Check that the learners are not copies of one another.",
+            "Nearly all votes agree",
+            f"On {share:.2%} of the rows with two votes or more, all votes are the same: fusing can only change the "
+            "others, and there is little to learn from.",
+            "The majority vote is enough. Check that the learners are not copies of one another.",
             numbers={"share": share, "disputed_rows": together - int(votes.unanimous.sum())},
         )
 
@@ -74,8 +74,8 @@ def classes(votes: Votes) -> Iterator[Finding]:
             "imbalance",
             "warning",
             f"{share:.1%} of the rows are {labels[top]}",
-            f"By majority vote, {share:.1%} of the rows are {labels[top]}. Training may give up the rare classes, and "
-            "accuracy hardly notices if it does.",
+            f"By majority vote, {share:.1%} of the rows are {labels[top]}. Training may lose the rare classes, and "
+            "accuracy would hardly show it.",
             "Watch the predicted class shares while training, and judge by macro-F1 rather than accuracy.",
             classes=(labels[top],),
             numbers={"share": share, "rows": int(per_class.max())},
@@ -86,11 +86,11 @@ def classes(votes: Votes) -> Iterator[Finding]:
         yield Finding(
             "unpredicted_classes",
             "warning",
-            f"{count(len(unpredicted), 'class', 'classes')} never won",
+            f"{count(len(unpredicted), 'class never gets', 'classes never get')} a majority",
             f"Majority vote never chooses {as_list(labels[unpredicted])}, though learners voted for "
             f"{'it' if len(unpredicted) == 1 else 'them'}. Training starts from majority vote and may not find such a "
             "class.",
-            "Check its spelling (a stray label?). If only an expert knows it, bring more learners that do.",
+            "Check the spelling (a stray label?). If only an expert knows it, add learners that know it.",
             classes=tuple(labels[unpredicted].tolist()),
             numbers={"votes": tuple(cast[unpredicted].tolist())},
         )
@@ -100,9 +100,9 @@ def classes(votes: Votes) -> Iterator[Finding]:
             "rare_classes",
             "warning",
             f"{count(len(rare), 'rare class', 'rare classes')}",
-            f"By majority vote, fewer than {MIN_ROWS} rows are {as_list(labels[rare])}. Too few to learn how learners "
-            "err on them, or to notice if training loses them.",
-            "Merge rare classes where that makes sense, or bring more rows.",
+            f"By majority vote, fewer than {MIN_ROWS} rows are {as_list(labels[rare])}. Too few to learn which "
+            "mistakes learners make on them, or to notice if training loses them.",
+            "Merge rare classes where that makes sense, or add rows.",
             classes=tuple(labels[rare].tolist()),
             numbers={"rows": tuple(per_class[rare].tolist())},
         )
@@ -112,7 +112,7 @@ def classes(votes: Votes) -> Iterator[Finding]:
             "unused_classes",
             "note",
             f"{count(len(unused), 'class', 'classes')} without votes",
-            f"Nobody ever voted for {as_list(labels[unused])}: no row can get such a label.",
+            f"No learner voted for {as_list(labels[unused])}: no row can get such a label.",
             "Nothing to do; such classes only make the model larger.",
             classes=tuple(labels[unused].tolist()),
         )

@@ -58,17 +58,16 @@ def rows_per_unit(votes: Votes) -> Iterator[Finding]:
     """Find too few rows for a layer."""
     shape = Shape.of(votes)
     if shape.rows_per_unit < ROWS_PER_UNIT:
-        per_unit = shape.rows_per_unit
+        per_unit, needed = shape.rows_per_unit, ROWS_PER_UNIT * shape.n_learners * shape.n_classes
         yield Finding(
             "few_rows",
             "warning" if per_unit < 1 else "note",
             "Few rows for this many learners and classes",
-            f"{shape.n_rows:,} rows for {shape.n_learners:,} learners × {shape.n_classes:,} classes are {per_unit:.1f} "
-            f"per input unit, fewer than {ROWS_PER_UNIT}: too few to learn dependence between learners, so the model "
-            "uses no layer.",
+            f"Too few rows ({shape.n_rows:,}; about {needed:,} needed for {shape.n_learners:,} learners × "
+            f"{shape.n_classes:,} classes) to model dependence between learners, so no hidden layer is used.",
             "More rows help, labelled or not. So does merging classes or leaving out weak learners."
-            + (" With so few rows, compare with majority vote." if per_unit < 1 else ""),
-            numbers={"rows_per_unit": per_unit, "needed_rows": ROWS_PER_UNIT * shape.n_learners * shape.n_classes},
+            + (" With so few rows, compare with the majority vote." if per_unit < 1 else ""),
+            numbers={"rows_per_unit": per_unit, "needed_rows": needed},
         )
 
 
@@ -76,6 +75,7 @@ def memory(votes: Votes) -> Iterator[Finding]:
     """Find more memory than one would expect."""
     shape = Shape.of(votes)
     need = training_memory(shape)
+    layers = resolve(TrainConfig(), shape).config.n_layers
     if need.total >= NOTABLE:
         yield Finding(
             "memory",
@@ -84,6 +84,7 @@ def memory(votes: Votes) -> Iterator[Finding]:
             f"With {shape.n_learners:,} learners × {shape.n_classes:,} classes, training with the default settings "
             f"needs about {need.weights / 1e9:.1f} GB for weights and {need.states / 1e9:.1f} GB for a batch; each "
             f"layer more would add {need.layer / 1e9:.1f} GB.",
-            "If that is too much: fewer restarts (weights), a smaller batch (states), or no layers (n_layers 0).",
+            f"If that is too much: fewer restarts (weights){', ' if layers else ' or '}a smaller batch (states)"
+            f"{', or no layers (n_layers 0)' if layers else ''}.",
             numbers={"total": need.total, "weights": need.weights, "states": need.states, "layer": need.layer},
         )

@@ -1,7 +1,14 @@
 """Pictures of the app and the report, made from domain objects."""
 
-from deem_core.figures.pictures.answer import class_shares, confidence, evaluation, label_changes, review_threshold
+from deem_core.figures.pictures.answer import class_shares, confidence, evaluation, label_changes, review_budget
 from deem_core.figures.pictures.dependence import correlation, dependence, dependence_over_layers
+from deem_core.figures.pictures.examples import (
+    example_dependence,
+    example_influence,
+    example_methods,
+    example_rates,
+    example_training,
+)
 from deem_core.figures.pictures.groups import group_opinion, group_tree, learner_in_group
 from deem_core.figures.pictures.learners import (
     calibration,
@@ -17,8 +24,10 @@ from deem_core.figures.pictures.learners import (
 )
 from deem_core.figures.pictures.methods import agreement_with_most, class_differences, method_accuracy, method_agreement
 from deem_core.figures.pictures.panel import class_coverage, shared_mistakes
+from deem_core.figures.pictures.scorecards import scorecard
 from deem_core.figures.pictures.training import (
     energies,
+    run_energies,
     sampler_health,
     shapes,
     shares_over_time,
@@ -48,6 +57,11 @@ __all__ = [
     "dependence_over_layers",
     "energies",
     "evaluation",
+    "example_dependence",
+    "example_influence",
+    "example_methods",
+    "example_rates",
+    "example_training",
     "experts",
     "group_opinion",
     "group_tree",
@@ -61,10 +75,12 @@ __all__ = [
     "method_accuracy",
     "method_agreement",
     "pair_agreement",
-    "review_threshold",
+    "review_budget",
     "row_agreement",
     "rules",
+    "run_energies",
     "sampler_health",
+    "scorecard",
     "selective_accuracy",
     "shapes",
     "shared_mistakes",

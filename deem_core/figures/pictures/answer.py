@@ -8,22 +8,34 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from deem_core.comparison.evaluation import MethodScore
+from deem_core.diagnostics.rows import FUSED, MAJORITY, Is, RowFilter
 from deem_core.figures import answer as draw_answer
 from deem_core.figures import comparison as draw_comparison
-from deem_core.figures.picture import Picture
+from deem_core.figures.class_ranks import MOST_SHOWN
+from deem_core.figures.picture import Cells, Picture, Side
 from deem_core.typing import Integers
+
+_BY_CLASS = "**Good:** every class keeps a similar share. **Bad:** a class almost vanishes: it died in training."
+_BY_RANK = (
+    "Too many classes for bars: each line adds up the shares, from the most frequent class to the rarest. **Good:** "
+    "the two lines lie close together. **Bad:** the fused line rises well above the other and reaches 100% earlier: a "
+    "few classes have grown, and rare ones have died in training. The dots are the classes whose share changed most; "
+    "point at one to see which."
+)
 
 
 def class_shares(fused: ArrayLike, majority: ArrayLike, classes: Sequence[Any]) -> Picture:
     """Return the class shares (K,) of fused labels and majority vote."""
+    many = len(classes) > MOST_SHOWN
     return Picture(
         question="Does every class keep its share?",
         draw=lambda theme: draw_answer.class_shares(fused, majority, classes, theme=theme),
-        alt="Bars: the share of each class among the fused labels and by majority vote.",
-        caption=(
-            "**Good:** every class keeps a share of the same order. **Bad:** a class that all but vanishes: it has "
-            "died in training."
+        alt=(
+            "Lines: the share of rows in the most frequent classes, fused and by majority vote."
+            if many
+            else "Bars: the share of each class among the fused labels and by majority vote."
         ),
+        caption=_BY_RANK if many else _BY_CLASS,
     )
 
 
@@ -36,8 +48,9 @@ def label_changes(changes: Integers, classes: Sequence[Any]) -> Picture:
         Rows by majority vote (first) and fused label (second).
     classes : sequence of K labels
     """
+    names = [str(label) for label in classes]
     return Picture(
-        question="What became of the majority vote?",
+        question="What changed against the majority vote?",
         draw=lambda theme: draw_answer.label_changes(changes, classes, theme=theme),
         alt="Heatmap: rows by majority vote and by fused label.",
         caption=(
@@ -45,6 +58,11 @@ def label_changes(changes: Integers, classes: Sequence[Any]) -> Picture:
             "are mixed up by most learners, or by the model."
         ),
         min_width=480,
+        cells=Cells(
+            Side("Majority vote", names),
+            Side("Fused label", names),
+            lambda i, j, _: RowFilter((Is(MAJORITY, names[i]), Is(FUSED, names[j]))),
+        ),
     )
 
 
@@ -61,15 +79,18 @@ def confidence(edges: ArrayLike, counts: ArrayLike) -> Picture:
     )
 
 
-def review_threshold(edges: ArrayLike, counts: ArrayLike, threshold: float | None) -> Picture:
-    """Return the histogram of confidence with a threshold.
+def review_budget(edges: ArrayLike, counts: ArrayLike, reviewed: ArrayLike, below: float | None = None) -> Picture:
+    """Return the histogram of confidence with the rows to review.
 
-    Edges (B + 1,), counts (B,).
+    Edges (B + 1,), counts of all rows and of those to review (B,), and the confidence that chooses them, if one does.
     """
     return Picture(
-        question="How many labels lie below the threshold?",
-        draw=lambda theme: draw_answer.confidence_histogram(edges, counts, threshold=threshold, theme=theme),
+        question="Which labels go to review?",
+        draw=lambda theme: draw_answer.confidence_histogram(
+            edges, counts, reviewed=reviewed, threshold=below, theme=theme
+        ),
         alt="Histogram: rows by the confidence of their label, those to review in another colour.",
+        caption="In orange: rows to review.",
     )
 
 
@@ -82,7 +103,7 @@ def evaluation(methods: Sequence[MethodScore]) -> Picture:
         Of an evaluation, the fused labels first.
     """
     return Picture(
-        question="Are the fused labels right more often?",
+        question="Are the fused labels more accurate?",
         draw=lambda theme: draw_comparison.accuracy_intervals(
             [one.title for one in methods],
             [one.accuracy for one in methods],
@@ -94,8 +115,8 @@ def evaluation(methods: Sequence[MethodScore]) -> Picture:
         ),
         alt="Dots with intervals: accuracy of the fused labels, Dawid-Skene and the majority vote.",
         caption=(
-            "**Rows:** intervals are 95 % by bootstrap over rows, what another draw of rows might give; they say "
-            "nothing about another training."
+            "**Rows:** 95% intervals cover what other rows of this kind might give, not what another training would "
+            "give."
         ),
         min_width=460,
     )

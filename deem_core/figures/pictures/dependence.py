@@ -8,9 +8,11 @@ import numpy as np
 
 from deem_core.diagnostics.disentanglement import Dependence
 from deem_core.diagnostics.reliability import Correlation
+from deem_core.diagnostics.rows import FUSED, TRUTH
 from deem_core.figures import correlation as draw_correlation
 from deem_core.figures import dependence as draw_dependence
 from deem_core.figures.picture import Picture
+from deem_core.figures.pictures._pairs import same_mistakes, with_fused
 from deem_core.typing import Floats
 
 AVERAGE = "Average over classes"
@@ -18,11 +20,11 @@ AVERAGE = "Average over classes"
 WEAK = 0.05
 """Nats below which a pair hardly depends."""
 
-_NO_LAYERS = "This model has no layers: there is only what the learners say."
+_NO_LAYERS = "This model has no layers: only the learners themselves are shown."
 _DOES_NOT_FALL = (
-    "**When it does not fall:** learners that were nearly independent already have nothing to disentangle, and a layer "
-    "may even add a little; a layer that joins learners of a group makes their units the same. It says nothing about "
-    "quality."
+    "**When it does not fall:** learners that are already nearly independent leave nothing to disentangle, and a "
+    "layer may even add a little; a layer that joins learners of a group makes their units the same. None of this "
+    "says how good the labels are."
 )
 
 
@@ -58,20 +60,24 @@ def dependence(
         matrices, units = [matrix for matrix, _ in parts], [own for _, own in parts]
     deep = len(given.layers) > 1
     words = [
-        "Mutual information in nats between what two learners say on rows with the same label; one scale for all.",
-        "**Strong colours:** they err together, as copies do.",
+        "Mutual information in nats between the votes of two learners on rows with the same label; one scale for all.",
+        "**Strong colours:** they make the same mistakes, as copies do.",
         *_scale(matrices),
-        "**Good:** fading from left to right, which means that the layers disentangle them." if deep else _NO_LAYERS,
+        "**Good:** fading from left to right: the layers disentangle them." if deep else _NO_LAYERS,
         f"On {given.rows_used:,} of {given.n_rows:,} rows.",
     ]
     if given.joined_pairs.any():
-        words.append("**Full blocks after a layer** are learners that err together: their units share one voice there.")
+        words.append(
+            "**Full blocks after a layer** are learners that make the same mistakes: their units say the same there."
+        )
     if given.n_classes_left_out:
         words.append(f"{given.n_classes_left_out:,} rarer classes are left out.")
     if cut:
-        words.append(f"The {most_units} that depend most are drawn.")
+        words.append(f"Only the {most_units} most dependent are drawn.")
     return Picture(
-        question="Who errs together, and do the layers part them?" if deep else "Who errs together?",
+        question="Who makes the same mistakes, and do the layers separate them?"
+        if deep
+        else "Who makes the same mistakes?",
         draw=lambda theme: draw_dependence.dependence_grid(
             matrices,
             units,
@@ -83,6 +89,7 @@ def dependence(
         alt="Heatmaps of mutual information, layers from left to right.",
         caption=" ".join(words),
         min_width=560,
+        cells=same_mistakes(units[0], TRUTH if given.given == "truth" else FUSED, classes or [None]),
     )
 
 
@@ -127,7 +134,7 @@ def dependence_over_layers(given: Dependence) -> Picture:
         alt="Points: dependence after each layer, mean and spread over classes.",
         caption=(
             "Mean ± standard deviation over classes. The Frobenius norm is the headline; the largest pair alone is "
-            f"fragile. Near the dashed floor there is nothing but chance. {_DOES_NOT_FALL if deep else _NO_LAYERS}"
+            f"fragile. Near the dashed floor there is only chance. {_DOES_NOT_FALL if deep else _NO_LAYERS}"
         ),
     )
 
@@ -141,7 +148,8 @@ def correlation(found: Correlation) -> Picture:
         ),
         alt="Heatmap: correlation of learners with each other and with the fused label.",
         caption=(
-            "Correlation of votes, from −1 to 1. The line of the fused label shows whom it follows most; learners that "
-            "follow each other more than the label are worth a look."
+            "Correlation of votes, from −1 to 1. The line of the fused label shows whom it follows most; check "
+            "learners that follow each other more than the label."
         ),
+        cells=with_fused(found.names),
     )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from deem_core.diagnostics.groups import GroupTree
+from deem_core.diagnostics.rows import FUSED, Column, Is, RowFilter
 from deem_core.figures import confusion as draw_confusion
 from deem_core.figures import groups as draw_groups
-from deem_core.figures.picture import Picture
+from deem_core.figures.picture import Cells, Picture, Side
 
 
 def group_tree(tree: GroupTree) -> Picture:
@@ -15,7 +16,7 @@ def group_tree(tree: GroupTree) -> Picture:
         for name, group in zip(tree.names, tree.members, strict=True)
     )
     return Picture(
-        question="Who errs together with whom?",
+        question="Which learners form groups?",
         draw=lambda theme: draw_groups.group_tree(
             tree.learners,
             tree.members,
@@ -26,10 +27,10 @@ def group_tree(tree: GroupTree) -> Picture:
         ),
         alt=f"Tree: the label, groups of learners, and the learners. {listed or 'There are no groups'}.",
         caption=(
-            "The learners of a group follow an opinion of their own, and that opinion follows the label: when it is "
-            "wrong, they are wrong together, so the model does not take them for many voices. In percent: how often "
-            "a group's opinion is the label, and how often a learner says what it follows. By the model alone, without "
-            "truth."
+            "The learners of a group follow a shared opinion, and that opinion follows the label: when it is wrong, "
+            "they are wrong together, so the model does not count them as many opinions. In percent: how often a "
+            "group's opinion is the label, and how often a learner votes for what it follows. By the model alone, "
+            "without truth."
         ),
         min_width=460,
     )
@@ -46,7 +47,7 @@ def group_opinion(tree: GroupTree, group: int) -> Picture:
         alt=f"Heatmap: the opinion of {name} for each label.",
         caption=(
             "In percent; each line adds up to 100: the opinion that the group shares when the label is this class. "
-            "What stands beside the diagonal are mistakes that its learners make together."
+            "Off the diagonal are mistakes that its learners make together."
         ),
     )
 
@@ -54,6 +55,7 @@ def group_opinion(tree: GroupTree, group: int) -> Picture:
 def learner_in_group(tree: GroupTree, learner: int) -> Picture:
     """Return what a learner says for each opinion that it follows."""
     name, group = tree.learners[learner], tree.group_of[learner]
+    names = [str(label) for label in tree.classes]
     followed = "label" if group is None else f"opinion of {tree.names[group]}"
     return Picture(
         question=f"What does {name} add of its own?",
@@ -62,7 +64,14 @@ def learner_in_group(tree: GroupTree, learner: int) -> Picture:
         ),
         alt=f"Heatmap: what {name} says for each {followed}.",
         caption=(
-            "In percent; each line adds up to 100: what the learner says when what it follows is this class. What "
-            "stands beside the diagonal are its own mistakes, which it shares with nobody."
+            "In percent; each line adds up to 100: what the learner votes for when what it follows is this class. "
+            "Off the diagonal are its own mistakes, which no other learner shares."
+        ),
+        cells=None
+        if group is not None
+        else Cells(
+            Side("Label", names),
+            Side("Vote", names),
+            lambda m, vote, _: RowFilter((Is(FUSED, names[m]), Is(Column("vote", name), names[vote]))),
         ),
     )

@@ -13,6 +13,7 @@ from deem_core.diagnostics.evaluation import Evaluation
 from deem_core.diagnostics.experts import Expert
 from deem_core.diagnostics.influence import Importance
 from deem_core.diagnostics.inspection import Inspection
+from deem_core.diagnostics.rows import FUSED, TRUTH, Column, Is, RowFilter
 from deem_core.figures import certainty as draw_certainty
 from deem_core.figures import confusion as draw_confusion
 from deem_core.figures import influence as draw_influence
@@ -20,10 +21,10 @@ from deem_core.figures import trust as draw_trust
 from deem_core.figures import why as draw_why
 from deem_core.figures._axes import MOST_LEARNERS
 from deem_core.figures.expert_finder import influence_heatmap
-from deem_core.figures.picture import Picture
+from deem_core.figures.picture import Cells, Picture, Side
 
 REST = "all other rows"
-_INFLUENCE_ALT = "Bars: how much the fused labels hang on each learner."
+_INFLUENCE_ALT = "Bars: how much the fused labels depend on each learner."
 _WHISKERS = " Whiskers: spread over restarts."
 
 
@@ -32,9 +33,9 @@ _WHISKERS = " Whiskers: spread over restarts."
 
 def influence(importance: Importance, *, max_learners: int = MOST_LEARNERS) -> Picture:
     """Return how much the fused labels hang on each learner."""
-    grey = " Grey: what chance alone may show." if importance.noise.any() else ""
+    grey = " Grey: what chance alone may produce." if importance.noise.any() else ""
     return Picture(
-        question="Whose votes do the fused labels hang on?",
+        question="Whose votes decide the labels?",
         draw=lambda theme: draw_influence.influence_bars(
             importance.subjects,
             importance.overall,
@@ -122,9 +123,9 @@ def influence_of_groups(voices: Importance, *, near_copies: bool = True) -> Pict
         Whether they are near-copies that speak with one voice, or learners that err together.
     """
     who = "near-copies" if near_copies else "groups"
-    why = "Near-copies speak with one voice" if near_copies else "Learners of a group repeat each other"
+    why = "Near-copies count once" if near_copies else "Learners of a group repeat each other"
     return Picture(
-        question=f"How much do {who} weigh together?",
+        question=f"How much do {who} count together?",
         draw=lambda theme: draw_influence.influence_bars(voices.subjects, voices.overall, theme=theme),
         alt="Bars: the influence of groups of learners, each taken together.",
         caption=f"{why}: the same when the votes of a whole group are shuffled together.",
@@ -138,9 +139,9 @@ def _whiskers(importance: Importance) -> str:
 
 def _influence_caption(importance: Importance, looks: str) -> str:
     return (
-        "How far the score of the fused label falls, in nats, when a learner's votes are "
+        "How much the score of the fused label falls, in nats, when a learner's votes are "
         f"{'shuffled' if importance.how == 'permuted' else 'left out'}.{looks} **Influence is not accuracy:** a "
-        f"learner whom the others repeat has little influence of its own. On {importance.rows_used:,} of "
+        f"learner that others repeat has little influence of its own. On {importance.rows_used:,} of "
         f"{importance.n_rows:,} rows, standard error up to {importance.error.max():.3f}."
     )
 
@@ -169,6 +170,7 @@ def experts(
     """
     shown = list(range(len(importance.classes))) if classes is None else [int(k) for k in classes]
     left_out = len(importance.classes) - len(shown)
+    names = [str(importance.classes[k]) for k in shown]
     unit = "as a multiple of the median learner's" if relative else "in nats"
     return Picture(
         question="Who is the expert for which class?",
@@ -183,11 +185,16 @@ def experts(
         alt="Heatmap: the influence of every learner on every class.",
         caption=(
             f"Influence of each learner on the rows of each class, {unit}. Read down a column: the strongest cell is "
-            "whom the model listens to for this class."
+            "the learner the model relies on most for this class."
             + (" Outlined: the experts named above." if marked else "")
             + (f" {left_out:,} classes with fewer rows are left out." if left_out else "")
         ),
         min_width=480,
+        cells=Cells(
+            Side("Learner", importance.subjects),
+            Side("Class", names),
+            lambda i, k, _: RowFilter((Is(FUSED, names[k]), Is(Column("vote", importance.subjects[i])))),
+        ),
     )
 
 
@@ -198,15 +205,15 @@ def trust(found: Inspection, *, real: bool = False) -> Picture:
     """
     accuracy = found.evaluation.reliability.accuracy if real and found.evaluation is not None else None
     return Picture(
-        question="Does it listen to those who are right?",
+        question="Does it trust the accurate learners?",
         draw=lambda theme: draw_trust.trust_scatter(
             found.learners, found.influence.overall, found.reliability.accuracy, real=accuracy, theme=theme
         ),
         alt="Scatter: estimated accuracy against influence, one point for each learner.",
         caption=(
-            "To the right: the labels hang on this learner. To the top: it agrees with the fused label, usually an "
-            "optimistic estimate of accuracy. High and left is good but repeated by others; low and right deserves a "
-            "look."
+            "To the right: the labels depend on this learner. To the top: it agrees with the fused label, usually an "
+            "optimistic estimate of accuracy. High and left is good but repeated by others; check what is low and "
+            "right."
         ),
     )
 
@@ -221,7 +228,7 @@ def confusion(estimated: Confusion, real: Confusion | None = None) -> Picture:
     estimated, real : Confusion
         Of one learner (d = 1).
     """
-    learner = estimated.learners[0]
+    learner, names = estimated.learners[0], [str(label) for label in estimated.classes]
 
     def draw(theme: str) -> Any:
         if real is None:
@@ -244,7 +251,15 @@ def confusion(estimated: Confusion, real: Confusion | None = None) -> Picture:
         alt=f"Heatmap: what {learner} says for each label.",
         caption=(
             "In percent; each line adds up to 100: what the learner says when the label is this class. **Good:** a "
-            "strong diagonal. Estimated from the fused labels, so usually a little too good."
+            "strong diagonal. Estimated from the fused labels, so usually a little too high."
+        ),
+        cells=Cells(
+            Side("Label", names),
+            Side("Vote", names),
+            lambda m, vote, panel: RowFilter(
+                (Is(TRUTH if panel else FUSED, names[m]), Is(Column("vote", learner), names[vote]))
+            ),
+            () if real is None else ("Estimated", "Real"),
         ),
     )
 
@@ -264,11 +279,11 @@ def why(
         draw=lambda theme: draw_why.why_bars(
             learners, votes, contributions, fused=fused, runner_up=runner_up, theme=theme
         ),
-        alt="Bars: how much each vote speaks for the fused label against the runner-up.",
+        alt="Bars: how much each vote supports the fused label against the runner-up.",
         caption=(
-            "How much the odds of the fused label against the runner-up would fall if this vote had not been cast, in "
-            "nats. To the right: speaks for the label; to the left: against it. Where layers read votes together, a "
-            "vote may speak for another class than it names."
+            "How much the log-odds of the fused label against the runner-up would fall if this vote had not been "
+            "cast, in nats. To the right: supports the label; to the left: opposes it. Where layers combine votes, a "
+            "vote may support a class other than the one it names."
         ),
     )
 
@@ -276,7 +291,7 @@ def why(
 def selective_accuracy(evaluation: Evaluation) -> Picture:
     """Return the accuracy of the most confident rows (evaluation only)."""
     return Picture(
-        question="Are the surest rows right?",
+        question="Are the most certain rows right?",
         draw=lambda theme: draw_certainty.selective_accuracy_curve(
             {"by confidence": evaluation.by_confidence, "by review score": evaluation.by_review_score},
             baseline=evaluation.majority_accuracy,
@@ -291,7 +306,7 @@ def calibration(evaluation: Evaluation) -> Picture:
     """Return how often labels of a given confidence are right (evaluation only)."""
     fitted = evaluation.temperature
     return Picture(
-        question="Can confidence be taken at its word?",
+        question="Is the confidence calibrated?",
         draw=lambda theme: draw_certainty.reliability_curve_figure(
             evaluation.calibration,
             after=None if fitted is None else fitted.after,
@@ -299,5 +314,5 @@ def calibration(evaluation: Evaluation) -> Picture:
             theme=theme,
         ),
         alt="Line: how often labels of a given confidence are right.",
-        caption="**Good:** on the diagonal. Below it, the model is more sure than it should be.",
+        caption="**Good:** on the diagonal. Below it, the model is overconfident.",
     )

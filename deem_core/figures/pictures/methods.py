@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from deem_core.comparison import METHODS, Comparison
+from deem_core.diagnostics.rows import Column, Pair, RowFilter
 from deem_core.figures import agreement as draw_agreement
 from deem_core.figures import comparison as draw_comparison
-from deem_core.figures.picture import Picture
+from deem_core.figures.picture import Cells, Picture, Side
 
 _MAJORITY = METHODS["mv"].title
 _ALT = "Dots with intervals: one method in each line."
@@ -34,8 +35,8 @@ def method_accuracy(found: Comparison) -> Picture:
         ),
         alt=_ALT,
         caption=(
-            "Accuracy where the truth is known, with 95 % bootstrap intervals over rows. Where intervals overlap a "
-            "lot, methods do as well as each other."
+            "Accuracy where the truth is known, with 95% intervals over rows. Where intervals overlap a lot, the "
+            "methods cannot be told apart."
         ),
         min_width=460,
     )
@@ -59,7 +60,7 @@ def agreement_with_most(
         The title of the method that the comparison is about.
     """
     return Picture(
-        question="Which method says what most of them say?",
+        question="Which method agrees with most methods?",
         draw=lambda theme: draw_comparison.accuracy_intervals(
             titles,
             shares,
@@ -73,8 +74,8 @@ def agreement_with_most(
         ),
         alt=_ALT,
         caption=(
-            "How often a method says what most methods say, with 95 % intervals. **This is not accuracy:** methods may "
-            "be wrong together, and the one that knows best may stand alone."
+            "How often a method agrees with most methods, with 95% intervals. **This is not accuracy:** methods may "
+            "be wrong together, and the best one may stand alone."
         ),
         min_width=460,
     )
@@ -83,13 +84,19 @@ def agreement_with_most(
 def method_agreement(found: Comparison) -> Picture:
     """Return how often each pair of methods gives the same label."""
     titles = [found[name].title for name in found.agreement.names]
+    columns = [Column("label", name) for name in found.agreement.names]
     return Picture(
         question="Which methods give the same labels?",
         draw=lambda theme: draw_agreement.agreement_heatmap(
             np.array(found.agreement.matrix), titles, who="method", what="label", theme=theme
         ),
         alt="Heatmap: how often two methods give the same label.",
-        caption="Methods that give nearly the same labels make no difference; one that stands apart is worth a look.",
+        caption="Methods with nearly the same labels are interchangeable here; check one that stands apart.",
+        cells=Cells(
+            Side("Method", titles),
+            Side("Other method", titles),
+            lambda i, j, _: None if i == j else RowFilter((Pair(columns[i], columns[j]),)),
+        ),
     )
 
 
@@ -107,7 +114,10 @@ def class_differences(differences: Mapping[str, float], *, with_truth: bool) -> 
         caption = "To the right the first method finds more of the class, to the left the second."
     else:
         title = "share of rows that the first gives the class minus that of the second"
-        caption = "To the right the first method gives the label more often, to the left the second; not who is right."
+        caption = (
+            "To the right the first method gives the label more often, to the left the second. This does not "
+            "show which is right."
+        )
     return Picture(
         question="In which classes do two methods differ?",
         draw=lambda theme: draw_comparison.class_differences(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from deem_core.diagnostics.rows import MAJORITY
 from deem_core.figures import class_bars as draw_classes
 from deem_core.figures import correlation as draw_correlation
 from deem_core.figures.picture import Picture
+from deem_core.figures.pictures._pairs import same_mistakes
 from deem_core.groups.mistakes import SharedMistakes
 from deem_core.groups.panel import PanelHealth
 from deem_core.votes.agreement import clustered_order
@@ -35,11 +37,12 @@ def shared_mistakes(health: PanelHealth) -> Picture:
         ),
         alt="Heatmap: correlation of the mistakes of each pair of learners.",
         caption=(
-            "A mistake is a vote against the majority of all the others, so no truth is needed. **Good:** faint cells; "
-            "learners err for reasons of their own. **Bad:** strong blocks; these learners count for little more than "
-            "one, or know together what the others do not. **Not seen:** mistakes that everybody makes, and pairs with "
-            f"too few common rows, which stay blank.{some}{used}"
+            "A mistake is a vote against the majority of all the others, so no truth is needed. **Good:** faint "
+            "cells; learners make their own mistakes. **Bad:** strong blocks; these learners count for little more "
+            "than one, or know together what the others do not. **Not shown:** mistakes that all learners make, and "
+            f"pairs with too few common rows, which stay blank.{some}{used}"
         ),
+        cells=same_mistakes(names, MAJORITY, [None]),
     )
 
 
@@ -58,7 +61,7 @@ def class_coverage(health: PanelHealth) -> Picture:
         alt="Bars: for each class the share of rows with a vote for it, and its share of all votes.",
         caption=(
             "**Good:** every class has votes of several learners. **Worth a look:** a class with votes in many rows "
-            "but few votes in all, which few learners know or many confuse, and one that next to nobody votes for."
+            "but few votes in all, which few learners know or many confuse, and one with hardly any votes."
         ),
     )
 

@@ -7,29 +7,45 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deem_core.diagnostics.rows import Pair
 from deem_core.diagnostics.rules import RuleTable
 from deem_core.figures import agreement as draw_agreement
 from deem_core.figures import learner_bars as draw_learners
 from deem_core.figures import rules as draw_rules
 from deem_core.figures import votes as draw_votes
+from deem_core.figures.class_ranks import MOST_SHOWN
 from deem_core.figures.picture import Picture
+from deem_core.figures.pictures._pairs import pairs_of_learners
 from deem_core.votes import Votes
 from deem_core.votes.agreement import PairAgreement, RowAgreement
 from deem_core.votes.describe import Facts
+
+_BY_CLASS = (
+    "**Good:** bars of similar length with a similar mix of colours. **Bad:** a bar of a single colour, from a learner "
+    "that always votes the same, or one so short that the learner hardly votes. **Worth a look:** a mix unlike all the "
+    "others; it may be an expert or a broken learner."
+)
+_BY_RANK = (
+    "Too many classes for bars: each line adds up a learner's votes, from the class it names most to the one it names "
+    "least. **Good:** lines close together. **Bad:** a line far above the others, from a learner that gives most of "
+    "its votes to few classes; one at 100% long before the right end never names the classes after that. Point at a "
+    "line to see the class at each rank; the same rank can be another class for another learner."
+)
 
 
 def votes_per_class(votes: Votes) -> Picture:
     """Return how often each learner votes for each class."""
     classes = list(votes.classes)
+    many = len(classes) > MOST_SHOWN
     return Picture(
         question="What does each learner vote for?",
         draw=lambda theme: draw_votes.votes_per_class(votes.class_counts, votes.learners, classes, theme=theme),
-        alt="Stacked bars: how many votes each learner cast for each class.",
-        caption=(
-            "**Good:** bars of similar length with a similar mix of colours. **Bad:** a bar of a single colour, from a "
-            "learner that always says the same, or one so short that it hardly votes. **Worth a look:** a mix unlike "
-            "all the others; it may be an expert or a broken learner."
+        alt=(
+            "Lines: the share of each learner's votes in its most frequent classes."
+            if many
+            else "Stacked bars: how many votes each learner cast for each class."
         ),
+        caption=_BY_RANK if many else _BY_CLASS,
     )
 
 
@@ -41,22 +57,23 @@ def pair_agreement(found: PairAgreement, learners: Sequence[str]) -> Picture:
         draw=lambda theme: draw_agreement.agreement_heatmap(found.share, learners, order=found.order, theme=theme),
         alt="Heatmap: how often each pair of learners votes the same.",
         caption=(
-            "Learners that agree stand side by side. **Good:** an even, middling colour. **Bad:** a block much darker "
-            "than the rest (they copy each other or were trained alike, so their votes count for less than they seem) "
-            f"or a pale stripe (a learner that agrees with nobody).{sampled}"
+            "Learners that agree stand side by side. **Good:** an even, middling colour. **Bad:** a block much "
+            "darker than the rest (they copy each other or were trained alike, so their votes tell less than they "
+            f"seem to) or a pale stripe (a learner that agrees with no other).{sampled}"
         ),
+        cells=pairs_of_learners(learners, lambda one, other: (Pair(one, other),)),
     )
 
 
 def row_agreement(rows: RowAgreement) -> Picture:
     """Return on how many rows how many learners agree."""
     return Picture(
-        question="On how many rows do how many learners agree?",
+        question="How often do the learners agree?",
         draw=lambda theme: draw_agreement.agreement_histogram(rows, theme=theme),
-        alt="Bars: on how many rows how many learners agree.",
+        alt="Bars: rows by the number of learners that agree.",
         caption=(
             "How many learners share the most frequent answer of a row. **Easy:** most rows at the right end, where "
-            "nearly everybody agrees. **Hard:** many rows at the left, where fusing well matters most."
+            "nearly all agree. **Hard:** many rows at the left, where fusing well matters most."
         ),
     )
 
@@ -68,8 +85,8 @@ def coverage(facts: Facts, learners: Sequence[str]) -> Picture:
         draw=lambda theme: draw_learners.coverage_bars(facts.learner_coverage, learners, theme=theme),
         alt="Bars: the share of rows each learner voted on.",
         caption=(
-            "Missing votes are no problem as such. **Worth a look:** a learner with so few votes that nobody can tell "
-            "how good it is."
+            "Missing votes are no problem in themselves. **Worth a look:** a learner with too few votes to tell how "
+            "good it is."
         ),
     )
 
@@ -86,14 +103,14 @@ def learner_accuracy(facts: Facts, learners: Sequence[str], counts: ArrayLike) -
     """
     accuracy = np.full(len(learners), np.nan) if facts.learner_accuracy is None else facts.learner_accuracy
     return Picture(
-        question="Who is right how often?",
+        question="How accurate is each learner by the truth?",
         draw=lambda theme: draw_learners.accuracy_bars(
             learners, accuracy, counts, facts.majority_accuracy, theme=theme
         ),
         alt="Bars: the accuracy of each learner where the truth is known.",
         caption=(
-            "Share of right answers where the truth is known, with 95 % intervals. The dashed line is the majority "
-            "vote: fusing well means beating it."
+            "Share of right votes where the truth is known, with 95% intervals. The dashed line is the majority "
+            "vote: good fusing beats it."
         ),
     )
 
@@ -105,7 +122,7 @@ def rules(table: RuleTable) -> Picture:
         np.array([getattr(rule, name) for rule in each], np.float64) for name in ("coverage", "overlap", "conflict")
     )
     return Picture(
-        question="Which rules fire how often, and against whom?",
+        question="How often do rules fire, and which ones conflict?",
         draw=lambda theme: draw_rules.rule_bars(
             [rule.learner for rule in each],
             [rule.polarity for rule in each],
@@ -117,7 +134,7 @@ def rules(table: RuleTable) -> Picture:
         alt="Stacked bars: on which share of rows each rule votes alone, with others who agree, and against others.",
         caption=(
             "The whole bar is a rule's coverage. **Good:** rules that overlap and mostly agree. **Worth a look:** a "
-            "rule that votes mostly against others: one side is wrong there, and the votes do not say which. Where a "
+            "rule that votes mostly against others: one side is wrong there, and the votes do not show which. Where a "
             "rule votes **alone**, nothing checks it."
         ),
     )

@@ -6,6 +6,7 @@
 
 from deem_core.training.guidance.judge import (
     BEHIND,
+    EXPLOSION,
     NOISE,
     RISE,
     SMOOTHING,
@@ -16,12 +17,13 @@ from deem_core.training.guidance.judge import (
     latest,
     smooth,
 )
-from deem_core.training.guidance.provisional import CERTAIN, EARLIEST, so_far
+from deem_core.training.guidance.provisional import CERTAIN, EARLIEST, FIRM, LED, NOT_ENOUGH, so_far
 from deem_core.training.guidance.recommend import (
     NOTHING,
     PREFERRED,
     RULE,
     THRESHOLDS,
+    TIMES,
     WORTH,
     Recommendation,
     recommend,
@@ -34,8 +36,12 @@ __all__ = [
     "BEHIND",
     "CERTAIN",
     "EARLIEST",
+    "EXPLOSION",
+    "FIRM",
+    "LED",
     "NOISE",
     "NOTHING",
+    "NOT_ENOUGH",
     "PREFERRED",
     "REJECTED",
     "RISE",
@@ -43,6 +49,7 @@ __all__ = [
     "SMOOTHING",
     "TAIL",
     "THRESHOLDS",
+    "TIMES",
     "WORTH",
     "Kind",
     "Numbers",

@@ -23,6 +23,7 @@ import numpy as np
 
 from deem_core.errors import InputError
 from deem_core.model.records import Record, by_restart, not_finite
+from deem_core.text import percent
 from deem_core.training.guidance.verdicts import REJECTED, Kind, Numbers, Shown, Verdict
 from deem_core.training.health import DROP
 from deem_core.typing import Floats
@@ -48,10 +49,10 @@ RELAPSE = 0.75
 """A tail that leaves its best level after the dip by this many margins drops or rises again."""
 
 RISE = 10.0
-"""An energy that ends more margins than this above its start is refused; smaller rises are told."""
+"""An energy that ends more margins than this above its start is rejected; smaller rises are reported."""
 
 NOISE = 3.0
-"""Standard errors of the curve's own noise that a rise must pass to be told as one."""
+"""Standard errors of the curve's own noise that a rise must exceed to be reported."""
 
 BEHIND = 0.3
 """Nats per row by which the grouped likelihood of a rate's labels may stay behind the best rate's."""
@@ -220,48 +221,48 @@ def _numbers(difference: Floats, positive: Floats, negative: Floats, margin: flo
 
 def _judge(numbers: Numbers, failure: str | None, enough: float) -> tuple[Kind, str]:
     """Return the first finding that holds, "usable" if none does."""
-    back = f"{max(numbers.recovery, 0):.0%} of the way"
+    back = percent(max(numbers.recovery, 0), 0)
     went, dip = ("started high", "height") if numbers.mirrored else ("dipped", "dip")
     findings: list[tuple[bool, Kind, str]] = [
         (failure is not None, "not finite", f"Training broke down: {failure}. The rate is far too large."),
         (
             numbers.share_ratio < DROP,
             "class died",
-            f"A class died: it kept {numbers.share_ratio:.0%} of its majority-vote share, so classes are mixed up.",
+            f"A class vanished: the model predicts {percent(numbers.share_ratio, 0)} of the rows it had by majority "
+            "vote.",
         ),
-        (not numbers.records, "not settled", "It was not reached before the sweep stopped: nothing is known about it."),
+        (not numbers.records, "not settled", "The sweep stopped before this rate: nothing is known about it."),
         (
             numbers.peak > EXPLOSION,
             "exploding difference",
-            f"The gap between data and samples grew to {numbers.peak:.1f} margins; steady runs stay within "
-            f"{EXPLOSION:g}.",
+            f"The gap grew to {numbers.peak:.1f} margins; steady runs stay within {EXPLOSION:g}.",
         ),
         (
             numbers.rise > RISE,
             "rising energy",
-            f"The energy of {numbers.riser} rose by {numbers.rise:.0f} margins; up to {RISE:g} are let pass.",
+            f"The energy of {numbers.riser} rose by {numbers.rise:.0f} margins (at most {RISE:g} are accepted): "
+            "unstable.",
         ),
         (numbers.records < MIN_RECORDS, "not settled", f"Only {numbers.records} records were taken, too few to tell."),
         (
             not numbers.depth >= DIP * (numbers.margin or np.inf),
             "too small",
-            "The gap between data and samples has hardly moved: the model stays near the majority vote.",
+            "The gap between data and samples hardly moved: the model stays near the majority vote.",
         ),
         (
             numbers.relapse > RELAPSE,
             "exploding difference",
-            f"The gap came back from its {dip}, then left again by {numbers.relapse:.1f} margins: the end is not "
-            "steady.",
+            f"The gap recovered from its {dip}, then left again by {numbers.relapse:.1f} margins: not steady.",
         ),
         (
             numbers.recovery < enough,
             "not settled",
-            f"The gap {went} and came back {back} towards zero: it has not settled.{_rose(numbers)}{_behind(numbers)}",
+            f"The gap {went} and recovered {back}: not settled.{_rose(numbers)}{_behind(numbers)}",
         ),
         (
             True,
             "usable",
-            f"The gap {went}, came back {back} towards zero and stayed there.{_rose(numbers)}{_behind(numbers)}",
+            f"The gap {went}, recovered {back} and holds.{_rose(numbers)}{_behind(numbers)}",
         ),
     ]
     return next((kind, reason) for holds, kind, reason in findings if holds)
@@ -283,7 +284,7 @@ def _rose(numbers: Numbers) -> str:
 def _behind(numbers: Numbers) -> str:
     if not numbers.behind > BEHIND:
         return ""
-    return f" By the grouped model its labels are {numbers.behind:.2f} nats a row less likely than the best rate's."
+    return f" The grouped model finds its labels {numbers.behind:.2f} nats a row less likely than the best rate's."
 
 
 @dataclass(frozen=True)

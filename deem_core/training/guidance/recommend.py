@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from deem_core.text import percent
 from deem_core.training.guidance.judge import (
     BEHIND,
     DIP,
@@ -40,16 +41,16 @@ THRESHOLDS: tuple[tuple[str, float, str], ...] = (
     ("smoothing", SMOOTHING, "weight of the past in the moving average that verdicts are drawn from"),
     ("dip", DIP, "margins: a difference that never dips this deep has not begun to learn (too small)"),
     ("recovery", RECOVERY, "of the best recovery of any safe rate: a curve that comes back less has not settled"),
-    ("least recovery", RECOVERY_LEAST, "share of its dip that a curve must make good in any case"),
+    ("least recovery", RECOVERY_LEAST, "share of its dip that a curve must recover in any case"),
     ("relapse", RELAPSE, "margins: a tail that leaves its best level by this much has exploded late"),
     ("explosion", EXPLOSION, "margins: a difference larger than this has exploded"),
-    ("rise", RISE, "margins: an energy that ends further above its start is refused; smaller rises are told"),
-    ("noise", NOISE, "standard errors of its own noise that a rise must pass to be told as one"),
+    ("rise", RISE, "margins: an energy that ends further above its start is rejected; smaller rises are reported"),
+    ("noise", NOISE, "standard errors of its own noise that a rise must exceed to be reported"),
     ("behind", BEHIND, "nats a row by which the grouped likelihood may stay behind the best rate's"),
     ("smallest class share", DROP, "of its majority-vote share: a class that keeps less has died"),
     ("tail", TAIL, "share of the records, the last ones, that say where a curve ends"),
     ("records", MIN_RECORDS, "fewer than this say nothing about a rate"),
-    ("preferred", PREFERRED, "times the default rate: recommended unless something speaks against it"),
+    ("preferred", PREFERRED, "times the default rate: recommended unless it shows a problem"),
 )
 """Name, value, meaning. The margin is the typical size of the difference over all rates, so that none of this depends
 on the scale of the energies."""
@@ -87,8 +88,8 @@ NOTHING = Recommendation(
 
 
 RULE = (
-    f"the rate nearest to {TIMES} the default one that nothing speaks against; of two equally near, the smaller. What "
-    "speaks against a rate: a class died, the difference exploded, an energy rose by more than "
+    f"the rate without a problem that is nearest to {TIMES} the default one; of two equally near, the smaller. A "
+    "rate has a problem if a class died, the difference exploded, an energy rose by more than "
     f"{RISE:g} margins, the difference hardly moved, or, where the grouped model explains the votes, labels that it "
     f"finds more than {BEHIND:g} nats a row less likely than those of the best rate."
 )
@@ -97,7 +98,7 @@ RULE = (
 
 WORTH = (
     "A sweep shows how rates behave on these votes and refuses those that break. It is not expected to improve the "
-    "labels: on sets that took no part in choosing its rule, its rate labelled no better than one fixed rate for all."
+    "labels: on data not used to choose its rule, its rate labelled no better than one fixed rate for all."
 )
 """What a sweep is good for, for people (benchmarks/results/guidance.md)."""
 
@@ -124,17 +125,12 @@ def recommend(verdicts: Sequence[Verdict], default_rate: float) -> tuple[tuple[V
     best = min(fine, key=lambda r: round(abs(math.log(verdicts[r].learning_rate / preferred)), 2))  # grids are rounded
     chosen = verdicts[best]
     there = math.isclose(chosen.learning_rate, preferred, rel_tol=0.02)
-    where = f"{TIMES} the default rate"
-    place = (
-        f"{where}, and nothing speaks against it"
-        if there
-        else f"nearest to {where} of those that nothing speaks against"
-    )
-    calm = "the gap between data and samples did not run away"
-    reasons = f"no class was lost, {calm}, and no energy rose beyond its noise."
+    where = f"{TIMES} the default rate of {default_rate:g}"
+    place = f"It is {where}" if there else f"It shows no problem and is nearest to {where}"
+    reasons = "no class is lost, the gap stays bounded, and no energy rises beyond its noise."
     if rose := rise_words(chosen.numbers):
-        reasons = f"no class was lost, and {calm}. But {rose}; up to {RISE:g} are let pass."
-    why = f"{chosen.learning_rate:g} is {place}: {reasons}"
+        reasons = f"no class is lost and the gap stays bounded. But {rose}; at most {RISE:g} are accepted."
+    why = f"Use {chosen.learning_rate:g}. {place}: {reasons}"
     marked = tuple(replace(v, kind="recommended") if r == best else v for r, v in enumerate(verdicts))
     return marked, Recommendation("recommended", best, chosen.learning_rate, chosen.n_layers, why, "")
 
@@ -161,18 +157,16 @@ def _second_best(verdicts: Sequence[Verdict], order: Sequence[int]) -> Recommend
     if not safe:
         lowest = verdicts[order[0]].learning_rate
         reason = verdicts[order[0]].reason
-        why = f"Every rate from {lowest:g} on was rejected: {reason[:1].lower()}{reason[1:]}"
+        why = f"Every rate from {lowest:g} on is rejected: {reason[:1].lower()}{reason[1:]}"
         to_try = (
-            f"Try rates well below {lowest:g}, a larger batch, or fewer layers; until then the majority vote or "
-            "Dawid-Skene is the safer answer."
+            f"Try rates well below {lowest:g}, a larger batch, or fewer layers. Until then the majority vote or "
+            "Dawid–Skene is the safer answer."
         )
         return Recommendation("no rate is safe", None, None, None, why, to_try)
     best = max(safe, key=lambda r: (verdicts[r].numbers.recovery, -r))
     chosen = verdicts[best]
-    why = (
-        f"Something speaks against every rate; {chosen.learning_rate:g} is not rejected and came back furthest "
-        f"({max(chosen.numbers.recovery, 0):.0%} of the way)."
-    )
+    recovered = percent(max(chosen.numbers.recovery, 0), 0)
+    why = f"Every rate has a problem. Closest: {chosen.learning_rate:g} (recovered {recovered})."
     larger = best == order[-1]
     to_try = (
         f"Add rates above {chosen.learning_rate:g}." if larger else "Sweep with more updates, or with rates in between."
@@ -202,16 +196,17 @@ def recommend_depth(verdicts: Sequence[Verdict], dependence: Floats) -> tuple[tu
         to_try = "Sweep the learning rates at one layer first, then the depths at the rate that it recommends."
         return tuple(verdicts), Recommendation("no rate is safe", None, None, None, why, to_try)
     best = next((r for r in safe if verdicts[r].n_layers >= 1), safe[-1])
-    why = f"{_layers(verdicts[best])} is where to begin, and no class died."
+    why = f"Start with {_layers(verdicts[best])}: no class is lost."
     for r in safe[safe.index(best) + 1 :]:
         if dependence[r] < (1 - DEPTH_GAIN) * dependence[best]:
             fall = 1 - dependence[r] / dependence[best]
             why = (
-                f"{_layers(verdicts[r])}: the further layer takes away {fall:.0%} of the dependence, and no class died."
+                f"{_layers(verdicts[r])}: the further layer takes away {percent(fall, 0)} of the dependence, and no "
+                "class is lost."
             )
             best = r
         else:
-            why += f" {_layers(verdicts[r])} would not take away a further {DEPTH_GAIN:.0%} of the dependence."
+            why += f" {_layers(verdicts[r])} would not take away a further {percent(DEPTH_GAIN, 0)} of the dependence."
             break
     judged = []
     for r, verdict in enumerate(verdicts):
@@ -219,7 +214,7 @@ def recommend_depth(verdicts: Sequence[Verdict], dependence: Floats) -> tuple[tu
             judged.append(verdict)
             continue
         left = f"{dependence[r]:.3f} nats" if np.isfinite(dependence[r]) else "an unknown amount"
-        reason = f"No class died; {left} of dependence are left between its units once the label is known."
+        reason = f"No class is lost; {left} of dependence between its units is left once the label is known."
         judged.append(replace(verdict, kind="recommended" if r == best else "usable", reason=reason))
     chosen = verdicts[best]
     return tuple(judged), Recommendation("recommended", best, chosen.learning_rate, chosen.n_layers, why, "")

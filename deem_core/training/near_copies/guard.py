@@ -10,14 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deem_core.errors import InputError
-from deem_core.groups.cliques import Clique, find_cliques
+from deem_core.groups.cliques import Clique, Pair, find_cliques, same_pairs
 from deem_core.groups.kappa import MAX_ROWS, MIN_COMMON_ROWS, kappa_and_rows
 from deem_core.groups.reduction import Reduction
-from deem_core.text import listing
+from deem_core.text import count, listing
 from deem_core.votes import Votes
 from deem_core.votes.recode import MIN_LEARNERS
 
 Mode = Literal["guard", "keep", "collapse"]
+
+MOST_PAIRS = 5
+"""Nearly identical pairs that a sentence lists."""
 
 MIN_SEARCHED = 4
 """A clique has three learners or more, so that fewer than four hold nothing else to compare it with."""
@@ -63,7 +66,7 @@ def guard(votes: Votes, mode: Mode, rng: np.random.Generator, *, grouped: bool =
         raise InputError(f"near_copies is {mode!r}; choose one of {', '.join(get_args(Mode))}.")
     everyone = Reduction.of(votes.learners)
     if votes.n_learners < MIN_SEARCHED:
-        text = f"Near-copies were not looked for: that needs at least {MIN_SEARCHED} learners."
+        text = f"No search for near-copies: it needs at least {MIN_SEARCHED} learners."
         return GuardPlan((), everyone, None, (text,))
     kappa, common = kappa_and_rows(votes, rng, MAX_ROWS)
     cliques = find_cliques(kappa, votes.learners)
@@ -80,7 +83,11 @@ def guard(votes: Votes, mode: Mode, rng: np.random.Generator, *, grouped: bool =
         cliques,
         base=Reduction.of(votes.learners, collapsed),
         hedge=Reduction.of(votes.learners, hedged) if hedged else None,
-        sentences=(*_findings(cliques, collapsed, hedged, _untouched(mode, grouped, least)), *_sparse_note(common)),
+        sentences=(
+            *_findings(cliques, collapsed, hedged, _untouched(mode, grouped, least)),
+            *_pair_note(same_pairs(kappa, votes.learners, [clique.learners for clique in cliques]), bool(cliques)),
+            *_sparse_note(common),
+        ),
     )
 
 
@@ -89,11 +96,11 @@ def _findings(
 ) -> list[str]:
     """Return sentences on near-copies, with κ, and what was done about them."""
     treatments = [
-        ("Near-copies", "Each group was given one voice, its own majority vote", collapsed),
+        ("Near-copies", "Each group counts once, by its own majority vote", collapsed),
         (
             "Possible near-copies",
-            "Trained with all voices and again with one voice per group; the answer is the mean of both and the "
-            "vote shares",
+            "Trained with every vote counted and again with each group counted once; the answer is the mean of both "
+            "and the vote shares",
             [clique for clique in hedged if clique not in collapsed],
         ),
         ("Near-copies", untouched, [clique for clique in cliques if clique not in collapsed and clique not in hedged]),
@@ -108,17 +115,31 @@ def _findings(
 def _untouched(mode: Mode, grouped: bool, least: int) -> str:
     """Return why near-copies kept their voices, where they did."""
     if mode == "keep":
-        return "Every learner kept its voice, as asked"
+        return "Every learner counts in full, as requested"
     if mode == "guard" and grouped:
-        return "Every learner kept its voice: training starts from the grouped model, which knows who errs with whom"
+        return (
+            "Every learner counts in full: training starts from the grouped model, which already knows who makes "
+            "the same mistakes"
+        )
     return (
-        f"Every learner kept its voice: one voice per group would leave {least} of them, and fewer than "
-        f"{MIN_LEARNERS} identify nothing"
+        f"Every learner counts in full: counting each group once would leave {least} of them, and fewer than "
+        f"{MIN_LEARNERS} are not enough"
     )
 
 
 def _in_words(clique: Clique) -> str:
     return f"{listing(clique.learners, rest='others')} (mean κ {clique.kappa:.2f})"
+
+
+def _pair_note(pairs: Sequence[Pair], groups: bool) -> list[str]:
+    """Say which pairs are nearly the same; such pairs keep both votes."""
+    if not pairs:
+        return []
+    named = "; ".join(f"{first} and {second}" for first, second in pairs[:MOST_PAIRS])
+    more = f"; and {len(pairs) - MOST_PAIRS:,} more" if len(pairs) > MOST_PAIRS else ""
+    found = f"{count(len(pairs), 'nearly identical pair')}: {named}{more}"
+    begin = "Beside these" if groups else "No group of three or more near-copies, but"
+    return [f"{begin} {found}. Pairs are not corrected automatically: leave one out if they are versions of one model."]
 
 
 def _sparse_note(common: NDArray[np.int64]) -> list[str]:

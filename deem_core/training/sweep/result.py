@@ -65,6 +65,8 @@ class Sweep:
     seconds : float
     complete : bool
         False if it was stopped before all candidates were done.
+    ended : bool
+        Whether somebody had seen enough and ended it; then it is not complete either.
     verdicts : tuple of Verdict
         One per candidate.
     recommendation : Recommendation
@@ -98,6 +100,7 @@ class Sweep:
     failures: dict[int, str]
     smoothing: float
     training_start: str = "majority"
+    ended: bool = False
 
     @property
     def by_depth(self) -> bool:
@@ -133,11 +136,6 @@ class Sweep:
         None where no grouped model explains the votes.
         """
         return self.curves.grouped_likelihood if np.isfinite(self.curves.grouped_likelihood).any() else None
-
-    @property
-    def share_ratio(self) -> Floats:
-        """Latest share ratio of each candidate, (R,)."""
-        return guidance.latest(self.curves.share_ratio)
 
     def holds_for(self, settings: Mapping[str, Any]) -> bool:
         """Return whether a training with these settings trains as the candidates did.
@@ -189,6 +187,7 @@ class Sweep:
             "how": self.how,
             "seconds": self.seconds,
             "complete": self.complete,
+            "ended": self.ended,
             "notes": list(self.notes),
             "smoothing": self.smoothing,
             "training_start": self.training_start,
@@ -211,7 +210,8 @@ class Sweep:
     @classmethod
     def _from_dict(cls, content: dict[str, Any]) -> Self:
         rates, recommendation = content["rates"], content["recommendation"]
-        unknown = {"grouped_likelihood": [None] * len(content["updates"])}  # sweeps of earlier versions have none
+        nothing = [None] * len(content["updates"])
+        unknown = {"grouped_likelihood": nothing, "seconds": nothing}  # sweeps of earlier versions have none
         items = [unknown | item for item in rates]
         curves = Curves(**{name: _array([item[name] for item in items]) for name in (*CURVES, "shares")})
         layers = [int(item["n_layers"]) for item in rates]
@@ -257,6 +257,7 @@ class Sweep:
             failures={r: item["failure"] for r, item in enumerate(rates) if item["failure"]},
             smoothing=float(content["smoothing"]),
             training_start=content.get("training_start", "majority"),
+            ended=bool(content.get("ended", False)),
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -303,28 +304,47 @@ def finish(sweeper: Sweeper) -> Sweep:
         failures=dict(sweeper.failures),
         smoothing=sweeper.smoothing,
         training_start=sweeper.plan.training_start,
+        ended=sweeper.ended and not sweeper.complete,
     )
     verdicts, chosen = _judge(unjudged, unjudged.smoothing)
     return Sweep(**{**vars(unjudged), "verdicts": verdicts, "recommendation": chosen})
 
 
 def _judge(sweep: Sweep, smoothing: float) -> tuple[tuple[Verdict, ...], Recommendation]:
+    found = _found(sweep, sweep.curves, smoothing)
+    if sweep.complete:
+        return found
+    return guidance.so_far(*found, sweep.share, led=_led(sweep, smoothing, found[1]), ended=sweep.ended)
+
+
+def _found(sweep: Sweep, curves: Curves, smoothing: float) -> tuple[tuple[Verdict, ...], Recommendation]:
     shown = guidance.Shown(
         rates=sweep.rates,
         n_layers=sweep.n_layers,
-        positive=sweep.positive,
-        negative=sweep.negative,
-        share_ratio=sweep.share_ratio,
+        positive=curves.positive,
+        negative=curves.negative,
+        share_ratio=guidance.latest(curves.share_ratio),
         failures=sweep.failures,
-        grouped_likelihood=sweep.grouped_likelihood,
+        grouped_likelihood=curves.grouped_likelihood if np.isfinite(curves.grouped_likelihood).any() else None,
     )
     verdicts = tuple(guidance.judge_curves(shown, smoothing=smoothing))
-    found = (
-        guidance.recommend_depth(verdicts, sweep.dependence)
-        if sweep.by_depth
-        else guidance.recommend(verdicts, sweep.default_rate)
-    )
-    return found if sweep.complete else guidance.so_far(*found, sweep.share)
+    if sweep.by_depth:
+        return guidance.recommend_depth(verdicts, sweep.dependence)
+    return guidance.recommend(verdicts, sweep.default_rate)
+
+
+def _led(sweep: Sweep, smoothing: float, now: Recommendation) -> int:
+    """Return how many records the recommendation has lasted, `guidance.LED` at most.
+
+    0 where depths are swept: what a layer takes away is measured at the end.
+    """
+    if sweep.by_depth or sweep.share < guidance.FIRM:
+        return 0
+    for back in range(1, guidance.LED):
+        earlier = _found(sweep, sweep.curves.without_last(back), smoothing)[1]
+        if (earlier.kind, earlier.index) != (now.kind, now.index):
+            return back
+    return guidance.LED
 
 
 def _plain(value: Any) -> Any:
@@ -349,6 +369,7 @@ CURVES = (
     "moved",
     "share_ratio",
     "grouped_likelihood",
+    "seconds",
 )
 
 
@@ -369,6 +390,8 @@ class Curves:
     grouped_likelihood : (R, T)
         Grouped likelihood of the labels (`deem_core.training.sweep.referee`); NaN throughout where no grouped model
         explains the votes.
+    seconds : (R, T)
+        Since the sweep began.
     shares : (R, K)
         Latest predicted class shares.
     """
@@ -382,6 +405,7 @@ class Curves:
     moved: Floats
     share_ratio: Floats
     grouped_likelihood: Floats
+    seconds: Floats
     shares: Floats
 
     @classmethod
@@ -391,16 +415,28 @@ class Curves:
         return cls(**curves, shares=np.full((n_candidates, n_classes), np.nan))
 
     @property
+    def is_timed(self) -> bool:
+        """Whether it is known when records were made."""
+        return bool(np.isfinite(self.seconds).any())
+
+    @property
     def reached(self) -> NDArray[np.intp]:
         """Records of each candidate, (R,)."""
         return np.asarray(np.isfinite(self.difference).sum(axis=1))
 
-    def put(self, candidate: int, at: int, look: Look) -> None:
-        """Enter one record."""
+    def put(self, candidate: int, at: int, look: Look, seconds: float) -> None:
+        """Enter one record, made so many seconds after the sweep began."""
+        own = {"difference": look.positive - look.negative, "seconds": seconds}
         for name in CURVES:
-            value = look.positive - look.negative if name == "difference" else getattr(look, name)
-            getattr(self, name)[candidate, at] = value
+            getattr(self, name)[candidate, at] = own[name] if name in own else getattr(look, name)
         self.shares[candidate] = look.shares
+
+    def without_last(self, records: int) -> Self:
+        """Return the curves as they were so many records ago."""
+        kept = np.maximum(self.reached - records, 1)
+        there = np.arange(self.difference.shape[1]) < kept[:, None]
+        earlier = {name: np.where(there, getattr(self, name), np.nan) for name in CURVES}
+        return type(self)(**earlier, shares=self.shares)
 
     def copy(self) -> Self:
         """Return curves that later records do not change."""

@@ -37,7 +37,7 @@ from deem_core.votes.recode import votes_to_learn_from
 
 UNLUCKY = (
     f"From the first initialisation a class died at most rates while no energy rose by more than {guidance.RISE:g} "
-    "margins, which says more about that start than about the rates: the sweep was repeated from another one."
+    "margins. That says more about the start than about the rates, so the sweep was repeated from another one."
 )
 """Said if the sweep was repeated."""
 
@@ -156,6 +156,7 @@ class Sweeper:
         self.dependence: dict[int, Dependence] = {}
         self.seconds = 0.0
         self.complete = False
+        self.ended = False
         self.step = STEP
         self._halt = Event()
 
@@ -218,13 +219,21 @@ class Sweeper:
                 self._halt.set()
                 self.seconds = time.perf_counter() - begun
 
+    def end(self) -> None:
+        """End the sweep as if there were no more to train.
+
+        Whoever iterates gets a few more records at most; the result says that it was ended.
+        """
+        self.ended = True
+        self._halt.set()
+
     def stopped(self) -> bool:
         """Return whether somebody wished an end."""
         return self._halt.is_set() or self.control.stopped()
 
     def _keep(self, arrival: Arrival) -> Iterator[SweepProgress]:
         for at, look in arrival.looks:
-            self.curves.put(at, arrival.at, look)
+            self.curves.put(at, arrival.at, look, self.seconds)
         if arrival.dependence:
             self.dependence |= arrival.dependence
         done = np.maximum(self.curves.reached, [len(self.schedule) * (at in self.failures) for at in self._all()])

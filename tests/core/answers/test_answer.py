@@ -162,7 +162,7 @@ def test_probabilities_are_left_out_where_classes_are_many():
 
 @pytest.mark.parametrize("support", [None, np.array([0.5, 1.0, 1.0, np.nan])])
 def test_a_stored_answer_reads_back(tmp_path, support):
-    answer = Answer(VOTES, POSTERIOR, support=support)
+    answer = Answer(VOTES, POSTERIOR, support=support, method="deem", answered_by="mv")
     with (tmp_path / "result.parquet").open("wb") as stream:
         write_answer(answer, stream)
     stored = StoredAnswer(tmp_path / "result.parquet", 2)
@@ -172,6 +172,7 @@ def test_a_stored_answer_reads_back(tmp_path, support):
     np.testing.assert_array_equal(stored.posterior, POSTERIOR)
     back = stored.answer(VOTES, otherwise=lambda: pytest.fail("the posterior was kept"))
     np.testing.assert_array_equal(back.needs_review, answer.needs_review)
+    assert (back.method, back.answered_by) == ("deem", "mv")
     assert (back.support is None) == (support is None)
 
 

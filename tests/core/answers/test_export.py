@@ -90,6 +90,24 @@ def test_the_columns_of_a_fused_table():
     }
 
 
+def test_the_file_says_who_really_answered():
+    reading = read_text(WIDE)
+    posterior = np.full((4, 2), 0.5)
+    said = {
+        by: export.fused_table(reading, Answer(reading.votes, posterior, **by_name))["method"].to_pylist()
+        for by, by_name in {
+            "itself": {"method": "deem"},
+            "other": {"method": "auto", "answered_by": "gds"},
+            "fallback": {"method": "deem", "answered_by": "mv"},
+        }.items()
+    }
+    assert said == {  # the third row has no votes, so nobody answered
+        "itself": ["deem", "deem", None, "deem"],
+        "other": ["gds", "gds", None, "gds"],
+        "fallback": ["majority vote", "majority vote", None, "majority vote"],
+    }
+
+
 def test_a_row_without_votes_gets_the_prior_but_no_label():
     reading = read_text(WIDE)
     table = fused_table(reading, np.array([[0.75, 0.25], [0.875, 0.125], [0.375, 0.625], [0.5, 0.5]])).to_pydict()
@@ -268,7 +286,7 @@ DANGEROUS = [
     "\u00a0=1",
     "\ufeff=1",
 ]
-HARMLESS = ["-1", "+3.5", "1e5", "-1.5E-3", "-.5", "-0,5", "+5 %", " -1 ", "-", "+", "a=b", "a-b", "'=1", "", "🎉"]
+HARMLESS = ["-1", "+3.5", "1e5", "-1.5E-3", "-.5", "-0,5", "+5%", " -1 ", "-", "+", "a=b", "a-b", "'=1", "", "🎉"]
 
 
 def test_what_a_spreadsheet_would_run_gets_an_apostrophe():
@@ -323,6 +341,63 @@ def test_a_file_that_cannot_be_written_is_refused_with_a_sentence(tmp_path):
         export.write(table, tmp_path / "no" / "out.csv")
 
 
+GERMAN = "Ticket;Anna;Björn;Zoë;Text\n1;Ärger;Ärger;Lob;Straße\n2;Lob;Lob;Lob;größer\n3;Lob;Ärger;Ärger;a, b\n"
+
+
+@pytest.mark.parametrize(
+    ("codec", "begins"),
+    [("utf-8-sig", b"\xef\xbb\xbfTicket;"), ("cp1252", b"Ticket;"), ("utf-16", b"\xff\xfeT"), ("utf-8", b"Ticket;")],
+)
+@pytest.mark.parametrize("name", ["fused.csv", "fused.csv.gz"])
+def test_a_fused_file_opens_where_its_input_opened(tmp_path, codec, begins, name):
+    reading = readers.read(GERMAN.encode(codec), id="Ticket")
+    answer = Answer(reading.votes, posterior_of(reading.votes))
+    export.write_fused(reading, answer, tmp_path / name)
+    data = (tmp_path / name).read_bytes()
+    data = gzip.decompress(data) if name.endswith(".gz") else data
+    assert data.startswith(begins)
+    lines = data.decode(codec).splitlines()
+    assert lines[0].replace('"', "").startswith("Ticket;Anna;Björn;Zoë;Text;fused_label;confidence;p_Lob;p_Ärger;")
+    assert lines[1].replace('"', "").startswith("1;Ärger;Ärger;Lob;Straße;Ärger;0.9;0.1;0.9;")
+    again = readers.read(data, id="Ticket", learners=["Anna", "Björn", "Zoë"])
+    assert again.source.encoding == reading.source.encoding
+    np.testing.assert_array_equal(again.votes.codes, reading.votes.codes)
+
+
+def test_a_tsv_keeps_its_tabs_and_a_csv_never_gets_them(tmp_path):
+    for text, name, delimiter in (
+        (GERMAN, "out.tsv", "\t"),
+        (GERMAN.replace(";", "\t"), "out.csv", ","),
+        (GERMAN.replace(";", "|"), "out.csv", "|"),
+    ):
+        reading = read_text(text, id="Ticket", learners=["Anna", "Björn", "Zoë"])
+        export.write_fused(reading, Answer(reading.votes, posterior_of(reading.votes)), tmp_path / name)
+        assert cells(tmp_path / name, delimiter)[0][:5] == ["Ticket", "Anna", "Björn", "Zoë", "Text"]
+
+
+def test_a_letter_that_the_input_could_not_spell_is_written_in_utf_8_with_a_mark(tmp_path):
+    reading = readers.read(GERMAN.encode("cp1252"), id="Ticket")
+    answer = Answer(reading.votes, posterior_of(reading.votes))
+    export.write_fused(reading, answer, tmp_path / "fused.csv", label_column="标签")
+    assert "Straße" in (tmp_path / "fused.csv").read_text("utf-8-sig")
+    assert (tmp_path / "fused.csv").read_bytes().startswith(b"\xef\xbb\xbf")
+
+
+def test_numbers_of_a_text_file_have_six_digits_and_parquet_has_all(tmp_path):
+    reading = read_text(WIDE)
+    p = np.array([0.999999934896034, 0.123456789, np.nan, 0.5])
+    answer = Answer(reading.votes, np.stack([p, 1 - p], axis=1))
+    export.write_fused(reading, answer, tmp_path / "out.csv", diagnostics=False)
+    assert [row[5:] for row in cells(tmp_path / "out.csv")[1:]] == [
+        ["1", "1", "6.5104e-8"],
+        ["0.876543", "0.123457", "0.876543"],
+        ["", "", ""],
+        ["0.5", "0.5", "0.5"],
+    ]
+    export.write_fused(reading, answer, tmp_path / "out.parquet")
+    assert pyarrow.parquet.read_table(tmp_path / "out.parquet")["p_cat"].to_pylist()[0] == p[0]
+
+
 # ---------------------------------------------------------------------- review threshold
 
 
@@ -345,8 +420,26 @@ def test_doubtful_labels_can_be_left_empty():
     assert table["majority_vote"].to_pylist() == ["x", "y", "x"]
 
 
+@pytest.mark.parametrize(("share", "rows"), [(0.0, []), (0.1, [1]), (0.25, [1]), (0.5, [0, 1]), (1.0, [0, 1, 2, 3])])
+def test_a_share_decides_who_needs_review(tmp_path, share, rows):
+    reading = read_text("id,a,b,c\n1,x,x,y\n2,x,y,y\n3,x,x,x\n4,y,y,y\n")
+    answer = Answer(reading.votes, np.array([[0.7, 0.3], [0.45, 0.55], [0.99, 0.01], [0.02, 0.98]]))
+    table = export.fused_table(reading, answer, review_share=share, blank=True)
+    assert np.flatnonzero(table["needs_review"].to_pylist()).tolist() == rows
+    assert [at for at, label in enumerate(table["fused_label"].to_pylist()) if label is None] == rows
+    part = export.fused_table(export.reading_rows(reading, 0, 2), answer.head(2), review_share=share)
+    assert part["needs_review"].to_pylist() == table["needs_review"].to_pylist()[:2]  # decided among all rows
+    export.write_fused(reading, answer, tmp_path / "out.csv", review_share=share)
+    assert [row[-1] for row in cells(tmp_path / "out.csv")[1:]].count("true") == len(rows)
+
+
 @pytest.mark.parametrize(
-    ("wishes", "sentence"), [({"review_below": 1.5}, "between 0 and 1"), ({"blank": True}, "below which confidence")]
+    ("wishes", "sentence"),
+    [
+        ({"review_below": 1.5}, "between 0 and 1"),
+        ({"review_share": 1.5}, "between 0 and 1"),
+        ({"review_below": 0.5, "review_share": 0.5}, "not both"),
+    ],
 )
 def test_thresholds_that_make_no_sense_are_refused(wishes, sentence):
     reading = read_text("id,a,b,c\n1,x,x,y\n2,x,y,y\n")

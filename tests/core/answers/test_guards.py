@@ -24,7 +24,7 @@ def test_a_class_with_votes_and_no_rows_is_dead():
     assert found.vote_share == 0.5
     assert found.ratio == 0
     assert found.dead()
-    assert found.sentence("Dawid-Skene") == "Dawid-Skene gives no row to spam, which has 50 % of the votes."
+    assert found.sentence("Dawid-Skene") == "Dawid-Skene gives no row to spam, which has 50% of the votes."
 
 
 def test_labels_that_follow_the_votes_kill_nothing():
@@ -55,7 +55,7 @@ def test_in_a_few_rows_a_class_is_missing_by_chance():
 
 
 def test_with_many_classes_half_an_even_share_counts():
-    codes = np.arange(40)[:, None].repeat(3, axis=1) % 20  # each class has 5 % of the votes
+    codes = np.arange(40)[:, None].repeat(3, axis=1) % 20  # each class has 5% of the votes
     votes = panel(codes, classes=[f"c{k}" for k in range(20)])
     labels = np.where(codes[:, 0] == 7, 8, codes[:, 0])
     assert rarest_class(votes, labels).label == "c7"

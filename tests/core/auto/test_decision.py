@@ -138,7 +138,7 @@ def test_looking_at_a_large_panel_does_not_change_how_a_method_answers():
 
 
 def test_the_limits_of_a_crowd():
-    """Below 95 % of the votes, or from 20 learners on."""
+    """Below 95% of the votes, or from 20 learners on."""
     codes = np.zeros((100, 10), int)
     codes[:49, 0] = -1
     assert not is_crowd(table(codes, 2))

@@ -88,7 +88,7 @@ def test_a_queue_holds_the_votes_and_leaves_the_answer_empty(capsys, file, tmp_p
 
 def test_rows_that_are_known_are_not_asked_again(capsys, file, queue, tmp_path):
     told = run(capsys, "ask", file, "--gold-file", queue, "-n", "30", "-o", tmp_path / "more.csv")
-    assert "30 rows to label, beside 20 gold rows." in told
+    assert "30 rows to label, besides 20 gold rows." in told
     known, more = (set(pd.read_csv(path)["row"]) for path in (queue, tmp_path / "more.csv"))
     assert not known & more
     assert len(more) == 30

@@ -80,6 +80,7 @@ def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
 
 
 SIZES = {
+    "judges_text.csv": (400, 11, 2),
     "experts_wide.csv": (10_000, 6, 5),
     "moderation_missing.csv": (3_000, 9, 3),
     "crowd_long.csv": (800, 40, 4),
@@ -114,16 +115,16 @@ def test_describe_prints_the_report_and_the_facts_of_every_sample(sample, capsys
     assert printed.out.startswith(f"{path.name}: {n:,} rows × {d} learners × {k} classes, {sample['layout']} layout\n")
     for sentence in facts["notes"]:
         assert f"  · {sentence}\n" in printed.out
-    assert f"{facts['n_votes']:,} of {n * d:,} ({100 * facts['coverage']:.1f} %)" in printed.out
+    assert f"{facts['n_votes']:,} of {n * d:,} ({100 * facts['coverage']:.1f}%)" in printed.out
     assert re.search(rf"unanimous rows +{facts['n_unanimous']:,} \(", printed.out)
     assert re.search(rf"tied rows +{facts['n_tied']:,} \(", printed.out)
-    assert re.search(rf"majority vote is right +{100 * facts['majority_accuracy']:.1f} %", printed.out)
+    assert re.search(rf"majority vote is right +{100 * facts['majority_accuracy']:.1f}%", printed.out)
     for j, learner in enumerate(facts["learners"][: cli.describe.ROWS_SHOWN]):
         shares = [facts[name][j] for name in ("learner_coverage", "learner_agreement", "learner_accuracy")]
-        covered, agrees, right = (f"{100 * share:.1f} %" for share in shares)
+        covered, agrees, right = (f"{100 * share:.1f}%" for share in shares)
         assert re.search(rf"^  {learner} +{covered} +{agrees} +\S+ +{right}$", printed.out, re.MULTILINE)
     for label, count, rows in zip(facts["classes"], facts["class_votes"], facts["class_rows"], strict=True):
-        assert re.search(rf"^  {label} +{count:,} +[\d.]+ % +{rows:,}$", printed.out, re.MULTILINE)
+        assert re.search(rf"^  {label} +{count:,} +[\d.]+% +{rows:,}$", printed.out, re.MULTILINE)
 
 
 def test_long_tables_of_learners_are_cut_and_say_so(capsys):
@@ -154,8 +155,8 @@ def test_rules_that_know_one_class_each_have_a_table(tmp_path, capsys):
     assert facts["rules"][2]["coverage"] == 0.8
     assert facts["rules"][2]["precision"] is None
     printed = capsys.readouterr().out
-    assert re.search(r"^  c +HAM +80\.0 % +73\.3 % +73\.3 %$", printed, re.MULTILINE)
-    assert re.search(r"^  d +– +0\.0 % +0\.0 % +0\.0 %$", printed, re.MULTILINE)
+    assert re.search(r"^  c +HAM +80\.0% +73\.3% +73\.3%$", printed, re.MULTILINE)
+    assert re.search(r"^  d +– +0\.0% +0\.0% +0\.0%$", printed, re.MULTILINE)
 
 
 def test_other_files_have_no_table_of_rules(wide, tmp_path, capsys):
@@ -169,7 +170,7 @@ def test_what_is_unknown_is_null_in_the_json_and_a_dash_on_the_screen(tmp_path, 
     facts = facts_of(tmp_path, str(path), "--learner", "a", "--learner", "b", "--learner", "mute")
     assert facts["learner_agreement"][2] is None
     assert facts["majority_accuracy"] is None
-    assert re.search(r"^  mute +0\.0 % +– +–$", capsys.readouterr().out, re.MULTILINE)
+    assert re.search(r"^  mute +0\.0% +– +–$", capsys.readouterr().out, re.MULTILINE)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere file names are always text")
@@ -185,7 +186,7 @@ def test_names_with_line_breaks_keep_their_table_row(tmp_path, capsys):
     path.write_text('id,a,"b\nc"\n1,x,"x\ny"\n2,x,x\n3,x,x\n', encoding="utf-8")
     assert cli.main(["describe", str(path)]) == 0
     printed = capsys.readouterr().out
-    assert re.search(r"^  b\\nc +100\.0 %", printed, re.MULTILINE)
+    assert re.search(r"^  b\\nc +100\.0%", printed, re.MULTILINE)
     assert re.search(r"^  x\\ny +1 ", printed, re.MULTILINE)
 
 

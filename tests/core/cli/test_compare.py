@@ -40,10 +40,10 @@ def test_a_ranked_table_a_matrix_and_a_conclusion_are_printed(capsys, folder, tm
     content = json.loads(out.read_text())
     ranked = sorted((m for m in content["methods"] if m["accuracy"] is not None), key=lambda m: -m["accuracy"])
     first_class = next(line for line in lines if line.startswith("  mv, ties to the first class"))
-    assert f"{100 * next(m for m in ranked if m['name'] == 'mv')['first_class_accuracy']:.1f} %" in first_class
+    assert f"{100 * next(m for m in ranked if m['name'] == 'mv')['first_class_accuracy']:.1f}%" in first_class
     lines.remove(first_class)
     assert [line.split()[0].rstrip(",") for line in lines[3:6]] == [method["name"] for method in ranked]
-    assert f"{100 * ranked[0]['accuracy']:.1f} %" in lines[3]
+    assert f"{100 * ranked[0]['accuracy']:.1f}%" in lines[3]
     assert "experts" in lines[2]
     assert "best single learner" in lines[6]
     assert "Same label, % of rows" in told
@@ -58,7 +58,7 @@ def test_without_truth_shares_and_stability_are_told(capsys, folder):
     told = run(capsys, "compare", folder / "wide.csv", "--ignore", "label", *METHODS)
     assert "seeds agree" in told
     assert "right" not in told.split("\n\n")[1]
-    assert told.splitlines()[-1].startswith("Without true labels nobody can know")
+    assert told.splitlines()[-1].startswith("Without true labels there is no telling")
 
 
 def test_long_files_with_a_truth_file_are_compared(capsys, folder):

@@ -109,13 +109,13 @@ def test_pools_and_simpler_methods_are_shown_beside(capsys, folder, tmp_path):
     assert "This file has probabilities, and DEEM uses only the most probable class of each vote." in told
     told = run(capsys, "fuse", folder / "wide.csv", "--ignore", "label", "-o", tmp_path / "fused.csv", *DEEM)
     assert "The same label as: majority vote" in told
-    assert "Without truth nobody can say who is right" in told
+    assert "Without truth there is no telling which is right" in told
 
 
 def test_long_files_come_back_one_row_per_task(capsys, folder, tmp_path):
     out = tmp_path / "fused.csv"
     told = run(capsys, "fuse", folder / "long.csv", "--truth-file", folder / "truth.csv", "-o", out, *DEEM)
-    assert "Right, with 95 % intervals:" in told
+    assert "Right, with 95% intervals:" in told
     assert len(pd.read_csv(out)) == 200
 
 
@@ -194,7 +194,7 @@ def test_rows_below_a_confidence_need_review_and_may_lose_their_label(capsys, fo
     assert fused["fused_label"].isna().equals(low)
     assert fused["fused_label"][~low].astype(int).equals(usual["fused_label"][~low])
     assert fused["needs_review"][low].all()
-    assert f"{fused['needs_review'].sum():,} rows are worth a look" in told
+    assert f"{fused['needs_review'].sum():,} rows need review" in told
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_a_grouped_model_is_trained_saved_and_applied(capsys, tmp_path):
     run(capsys, "simulate", "tree", "--rows", "600", "--seed", "3", "-o", votes)
     told = run(capsys, "train", votes, "-o", model, "--method", "gds", "--json", tmp_path / "train.json")
     assert "Fitted the grouped model exactly" in told
-    assert "3 groups of learners that err together" in told
+    assert "3 groups of learners that make the same mistakes" in told
     content = json.loads((tmp_path / "train.json").read_text())
     assert content["restarts"] == []
     assert len(content["groups"]["groups"]) == 3
@@ -285,3 +285,35 @@ def test_soft_deem_is_trained_saved_and_applied_to_probabilities_and_labels(caps
     told = run(capsys, "apply", model, folder / "wide.csv", "-o", tmp_path / "labels.csv")
     assert "The model was trained on 300 rows." in told
     assert pd.read_csv(tmp_path / "labels.csv")["fused_label"].notna().all()
+
+
+def test_spellings_are_merged_and_labels_named_by_every_command(tmp_path, capsys):
+    lines = [
+        "id,a,b,c",
+        *(f"r{i},{'Spam' if i % 2 else 'ham'},{'SPAM' if i % 2 else 'HAM'},{i % 2}" for i in range(30)),
+    ]
+    file, out, names = tmp_path / "messy.csv", tmp_path / "fused.csv", tmp_path / "names.csv"
+    file.write_text("\n".join(lines))
+    names.write_text("label,name\n1,spam\n0,ham\nspam,spam\n")
+    cli.main(["describe", str(file), "--learner", "a", "--learner", "b", "--learner", "c"])
+    assert capsys.readouterr().out.splitlines()[1:3] == ["", "4 spellings look like 2 classes (of 6 labels)"]
+    cli.main(["fuse", str(file), "-o", str(out), "--method", "mv", "--merge-spellings", "--labels", str(names)])
+    fused = out.read_text().splitlines()
+    assert fused[1].startswith("r0,ham,HAM,0,")  # cells stay as they were
+    assert [line.split(",")[4] for line in fused[1:3]] == ["ham", "spam"]
+    assert "spellings look like" not in capsys.readouterr().out
+    whole = out.read_bytes()
+    given = ["--labels", '{"1": "spam", "0": "ham", "spam": "spam"}']
+    cli.main(["fuse", str(file), "-o", str(out), "--method", "mv", "--merge-spellings", "--stream", *given])
+    assert out.read_bytes() == whole
+
+
+def test_messy_labels_are_the_first_thing_said_of_an_answer(tmp_path, capsys):
+    lines = ["id,a,b,c", *(f"r{i},{'Spam' if i % 2 else 'ham'},{'SPAM' if i % 2 else 'HAM'},spam" for i in range(30))]
+    file = tmp_path / "messy.csv"
+    file.write_text("\n".join(lines))
+    cli.main(["fuse", str(file), "-o", str(tmp_path / "fused.csv"), "--json", str(tmp_path / "out.json")])
+    said = capsys.readouterr().out.splitlines()[1]
+    assert said.startswith("5 spellings look like 2 classes")
+    assert "--merge-spellings" in said
+    assert json.loads((tmp_path / "out.json").read_text())["alarms"][0]["kind"] == "spellings"

@@ -55,12 +55,12 @@ def test_bare_runs_lists_all_newest_first(runs, capsys, tmp_path):
 
 def test_show_prints_spec_state_progress_and_results(runs, capsys, tmp_path):
     shown = said(capsys, "show", runs[0].id[:8], "--json", str(tmp_path / "run.json"))
-    for words in (runs[0].id, "small.csv", '{"device": "cpu"}', "done, 100.0 %", "No near-copies.", "summary.json"):
+    for words in (runs[0].id, "small.csv", '{"device": "cpu"}', "done, 100.0%", "No near-copies.", "summary.json"):
         assert words in shown
     content = json.loads((tmp_path / "run.json").read_text())
     assert content["summary"]["method"] == "deem"
     assert content["progress"][0]["type"] == "note"
-    assert "failed, 50.0 %: The disk is full." in said(capsys, "show", runs[1].id)
+    assert "failed, 50.0%: The disk is full." in said(capsys, "show", runs[1].id)
 
 
 def test_cancel_tells_whether_there_was_something_to_cancel(runs, capsys):
@@ -77,7 +77,7 @@ def test_only_cancelled_and_failed_runs_resume(runs, capsys, monkeypatch):
 
 
 def test_delete_says_what_goes_asks_and_refuses_what_goes_on(workspace, runs, capsys, monkeypatch):
-    assert "still going on; cancel it" in said(capsys, "delete", runs[2].id, code=2)
+    assert "still running; cancel it" in said(capsys, "delete", runs[2].id, code=2)
     assert "say --yes" in said(capsys, "delete", runs[0].id, code=2)
     shown = said(capsys, "delete", runs[0].id, "--dry-run")
     assert "Would delete, which frees 67 kB" in shown or "Would delete, which frees 66 kB" in shown
@@ -122,5 +122,5 @@ def test_show_tells_how_right_a_finished_training_is(workspace, capsys):
     run = done(workspace, "train", add_votes(workspace, experts(120)), QUICK)
     printed = said(capsys, "show", run.id[:8])
     accuracy = run.summary()["evaluation"]["accuracy"]
-    assert f"Fused labels: {100 * accuracy:.1f} % right (evaluation only)" in printed
+    assert f"Fused labels: {100 * accuracy:.1f}% right (evaluation only)" in printed
     assert "Majority vote: " in printed

@@ -97,6 +97,40 @@ class TestLearners:
         finding = only(table(codes, classes=["a", "b", "c"]), "constant_learners")
         assert (finding.severity, finding.leave_out, finding.classes) == ("warning", ("m2",), ("b",))
 
+    @pytest.mark.parametrize(("elsewhere", "kind"), [(0.45, "one_sided_learners"), (0.55, "constant_learners")])
+    def test_a_rule_is_told_from_a_constant_learner_by_where_it_votes(self, elsewhere, kind):
+        rng = np.random.default_rng(1)
+        truth = rng.integers(3, size=(3000, 1))
+        codes = np.where(rng.random((3000, 6)) < 0.9, truth, rng.integers(3, size=(3000, 6)))
+        codes[:, 2] = np.where((truth[:, 0] == 1) | (rng.random(3000) < elsewhere), 1, -1)
+        finding = only(table(codes), kind)
+        assert finding.leave_out == (("m2",) if kind == "constant_learners" else ())
+        assert finding.numbers["elsewhere"][0] == pytest.approx(elsewhere, abs=0.04)
+
+    def test_a_learner_with_random_blanks_that_says_one_class_is_constant(self):
+        """She says spam on 88% of the rows; 40% are."""
+        rng = np.random.default_rng(0)
+        truth = np.where(rng.random((1200, 1)) < 0.4, 0, rng.integers(1, 4, size=(1200, 1)))
+        codes = np.where(rng.random((1200, 6)) < 0.8, truth, rng.integers(4, size=(1200, 6)))
+        codes[:, 5] = np.where(rng.random(1200) < 0.88, 0, -1)
+        finding = only(table(codes, 4, classes=["spam", "ham", "news", "other"]), "constant_learners")
+        assert (finding.severity, finding.leave_out, finding.classes) == ("warning", ("m5",), ("spam",))
+        assert finding.sentence.startswith("m5 voted on 89% of the rows and said spam in all its votes, though that")
+
+    @pytest.mark.parametrize(("favourite", "kind"), [(0.88, "constant_learners"), (0.6, "chance_learners")])
+    def test_who_mostly_says_one_class_whatever_the_row_is_constant(self, favourite, kind):
+        rng = np.random.default_rng(3)
+        codes = ensemble(n=4000, right=0.8)
+        codes[:, 5] = np.where(rng.random(4000) < favourite, 0, rng.integers(1, 3, size=4000))
+        finding = only(table(codes), kind)
+        assert (finding.severity, finding.leave_out) == ("warning", ("m5",))
+
+    def test_a_good_learner_with_a_favourite_is_left_in_peace(self):
+        rng = np.random.default_rng(4)
+        codes = ensemble(n=4000, right=0.8)
+        codes[:, 5] = np.where(rng.random(4000) < 0.7, 0, codes[:, 4])
+        assert checkup(table(codes)) == ()
+
     def test_a_rule_that_speaks_for_one_class_is_no_fault(self):
         codes = ensemble()
         codes[:, 2] = np.where(codes[:, 2] == 1, 1, -1)
@@ -107,7 +141,7 @@ class TestLearners:
         rng = np.random.default_rng(99)
         codes = ensemble()
         codes[:, 1] = rng.integers(3, size=len(codes))
-        codes[:, 4] = rng.choice(3, len(codes), p=[0.9, 0.05, 0.05])
+        codes[:, 4] = rng.choice(3, len(codes), p=[0.6, 0.3, 0.1])
         finding = only(table(codes), "chance_learners")
         assert finding.learners == finding.leave_out == ("m1", "m4")
         assert all(low <= 0 for low in finding.numbers["low"])
@@ -181,13 +215,13 @@ class TestCopies:
         codes = np.where(rng.random((3000, 8)) < 0.03, rng.integers(10, size=(3000, 8)), base[:, [0] * 4 + [1] * 4])
         finding = found(table(codes, 10))["near_copies"]
         assert not finding.numbers["treated"]
-        assert "fewer than three voices" in finding.advice
+        assert "fewer than three votes" in finding.advice
 
     def test_a_nearly_identical_pair_is_noted(self):
         codes = ensemble()
         codes[:, 4] = np.where(np.random.default_rng(0).random(len(codes)) < 0.02, 0, codes[:, 2])
         finding = only(table(codes), "near_identical")
-        assert (finding.severity, finding.numbers["pairs"]) == ("note", (("m2", "m4"),))
+        assert (finding.severity, finding.numbers["pairs"]) == ("warning", (("m2", "m4"),))
         assert finding.leave_out == ("m4",)
 
 

@@ -171,7 +171,7 @@ def test_merged_near_copies_have_a_layer_of_their_own_with_fewer_named_units(mer
     assert found.layers[1].units == merged.model.reduction_.learners
     pair = found.layers[0].pairs(1)[0]
     assert pair.first.rsplit("_", 1)[0] == pair.second.rsplit("_", 1)[0]  # two copies of one learner
-    assert "one voice" in pair.reading
+    assert "one opinion" in pair.reading
     families = [merged.votes.learners[j].rsplit("_", 1)[0] for j in found.layers[0].order]
     assert sum(a != b for a, b in pairwise(families)) == 3  # copies stand side by side
     assert found.layers[0].summary()["frobenius"] > 3 * found.layers[1].summary()["frobenius"]

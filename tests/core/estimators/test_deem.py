@@ -262,7 +262,7 @@ class TestRobustness:
         model = DEEM(random_state=0, restarts=3, updates=30, learning_rate=100, near_copies="keep").fit(votes)
         assert model.fallback_
         assert not any(restart["kept"] for restart in model.restarts_)
-        assert any("the answer is the majority vote" in warning for warning in model.warnings_)
+        assert any("These labels are the plain majority vote." in warning for warning in model.warnings_)
         assert (model.predict_proba(votes).argmax(axis=1) == votes.majority_vote.codes).all()
 
     def test_near_copies_of_a_guesser_do_not_capture_the_label(self):

@@ -55,7 +55,7 @@ def test_the_groups_of_a_tree_are_found_and_named(model, votes):
     assert model.fits_
     assert model.warnings_ == []
     assert model.model_.groups == tuple(tuple(map(votes.learners.index, group)) for group in model.groups_)
-    assert any("err together" in sentence for sentence in model.findings_)
+    assert any("same mistakes" in sentence for sentence in model.findings_)
 
 
 def test_the_truth_is_not_read(model, votes):
@@ -133,7 +133,7 @@ def test_few_rows_are_answered_without_groups():
     votes = simulate("tree", 60, seed=0).votes
     model = GroupedDawidSkene(random_state=0).fit(votes)
     assert model.groups_ == ()
-    assert "Groups were not looked for" in model.settings_["groups"]["reason"]
+    assert "No search for groups" in model.settings_["groups"]["reason"]
     assert np.isfinite(model.predict_proba(votes)).all()
 
 

@@ -31,7 +31,7 @@ def right(model, votes):
 
 @pytest.mark.parametrize("seed", [2, 5])
 def test_deem_is_not_captured_on_trees(seed):
-    """From the majority vote it ends at 86.5 and 77.9 % here, where the majority vote has 91.7 and 89.9 %."""
+    """From the majority vote it ends at 86.5 and 77.9% here, where the majority vote has 91.7 and 89.9%."""
     votes = simulation.make("tree", 10_000, seed=seed).votes
     model = DEEM(random_state=0, restarts=1).fit(votes)
     assert model.settings_["start"]["value"] == "groups"

@@ -134,7 +134,7 @@ class TestHistogram:
         rows = row_agreement(Votes(codes, np.arange(2), ("a", "b", "c")))
         figure = figures.agreement_histogram(rows)
         assert figure.data[0].y.tolist() == [1, 0, 0, 0, 1]
-        assert figure.layout.xaxis.ticktext[0] == "60–70 %"
+        assert figure.layout.xaxis.ticktext[0] == "60–70%"
         assert figure.data[0].customdata[-1] == ["all votes agree", "1 rows (50.0%)"]
         by_size = figures.agreement_histogram(rows, by="size")
         assert by_size.data[0].y.tolist() == [1, 1, 2, 0]
@@ -172,10 +172,10 @@ class TestBars:
         bars = figure.data[0]
         assert bars.y == ("b", "a")
         assert bars.x.tolist() == [1, 0.5]
-        assert bars.error_x.array[0] == 0  # nothing above 100 %
+        assert bars.error_x.array[0] == 0  # nothing above 100%
         low = bars.x[1] - bars.error_x.arrayminus[1]
         assert low == pytest.approx(0.2366, abs=1e-4)  # Wilson, 5 of 10
-        assert bars.customdata[1] == ["a", "50.00% of 10 votes right", "95 % interval 23.7% to 76.3%"]
+        assert bars.customdata[1] == ["a", "50.00% of 10 votes right", "95% interval 23.7% to 76.3%"]
         assert figure.layout.shapes[0].x0 == 0.75
         assert "75.0%" in figure.layout.annotations[0].text
 

@@ -261,7 +261,7 @@ def test_confusion_has_labels_down_votes_across_and_says_so_in_words():
     cells = figure.data[0]
     np.testing.assert_allclose(cells.z, PSI.T)
     text = cells.customdata[1][0]
-    assert "when the fused label is <b>dog</b>,<br>ann says <b>cat</b> in 12 % of the rows" in text
+    assert "when the fused label is <b>dog</b>,<br>ann says <b>cat</b> in 12% of the rows" in text
     assert "200 such rows" in text
     assert figure.layout.yaxis.title.text == "fused label"
     assert figure.layout.xaxis.title.text == "vote"
@@ -431,7 +431,7 @@ def test_selective_accuracy_shows_every_order_its_interval_and_the_baseline():
     assert (first.name, second.name) == ("by confidence", "by chance")
     assert band.fill == "toself"
     assert "60.0%" in words(figure)
-    assert "surest 100% of the rows" in first.customdata[-1]
+    assert "most certain 100% of the rows" in first.customdata[-1]
     alone = figures.selective_accuracy_curve(sure)
     np.testing.assert_allclose(alone.data[1].y, sure.accuracy)
     assert not alone.layout.showlegend

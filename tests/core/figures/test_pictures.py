@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from deem_core import GroupedDawidSkene, simulation
+from deem_core import GroupedDawidSkene, fuse, scorecard, simulation
 from deem_core.comparison import MethodScore, compare
 from deem_core.diagnostics import panel_health
 from deem_core.diagnostics.inspection import inspect
@@ -65,6 +65,7 @@ def all_pictures(votes, found, grouped):
     swept = sweep(simulation.tree(60, rng=np.random.default_rng(0)).votes, rates=[0.1, 0.5], updates=20, device="cpu")
     methods = [MethodScore("fused", "Fused labels", 0.9, 0.9, (0.8, 0.95), (0.8, 0.95))]
     reason = found.review
+    answered = fuse(votes, method="mv")
     shares = np.full(len(classes), 1 / len(classes))
     panel = panel_health(votes, np.random.default_rng(0))
     made = {
@@ -77,15 +78,21 @@ def all_pictures(votes, found, grouped):
         "class_coverage": pictures.class_coverage(panel),
         "learner_accuracy": pictures.learner_accuracy(facts, votes.learners, np.full(votes.n_learners, 9)),
         "shapes": pictures.shapes(),
+        "example_rates": pictures.example_rates(),
+        "example_training": pictures.example_training(),
+        "example_influence": pictures.example_influence(),
+        "example_dependence": pictures.example_dependence(),
+        "example_methods": pictures.example_methods(),
         "sweep_energies": pictures.sweep_energies(swept, smoothing=SMOOTHING),
         "sweep_grouped": pictures.sweep_grouped(swept, smoothing=SMOOTHING),
         "energies": pictures.energies(RECORDS, RESTARTS, smoothing=0.5),
+        "run_energies": pictures.run_energies({"a": (RECORDS, RESTARTS), "b": (RECORDS, [])}, smoothing=0.5),
         "shares_over_time": pictures.shares_over_time(RECORDS, ["a", "b"], [0.5, 0.5]),
         "sampler_health": pictures.sampler_health(RECORDS),
         "class_shares": pictures.class_shares(shares, shares, classes),
         "label_changes": pictures.label_changes(np.eye(len(classes), dtype=int), classes),
         "confidence": pictures.confidence([0, 0.5, 1], [1, 2]),
-        "review_threshold": pictures.review_threshold([0, 0.5, 1], [1, 2], 0.5),
+        "review_budget": pictures.review_budget([0, 0.5, 1], [1, 2], [1, 0], 0.5),
         "evaluation": pictures.evaluation(methods),
         "method_accuracy": pictures.method_accuracy(compared),
         "method_agreement": pictures.method_agreement(compared),
@@ -102,6 +109,7 @@ def all_pictures(votes, found, grouped):
         "influence_of_groups": pictures.influence_of_groups(found.influence),
         "experts": pictures.experts(found.influence, found.influence.experts()),
         "trust": pictures.trust(found, real=True),
+        "scorecard": pictures.scorecard(scorecard(answered, inspection=found)),
         "confusion": pictures.confusion(one),
         "why": pictures.why(
             reason.learners, [None] * len(reason.learners), reason.contributions[0], fused="a", runner_up="b"
@@ -182,7 +190,7 @@ def test_curves_that_were_left_out_and_second_trainings_are_explained():
     plain = pictures.energies(RECORDS, [kept, kept], smoothing=0.5).caption
     assert "Dotted" not in plain
     assert "near-copies" not in plain
-    assert "Dotted: left out" in pictures.energies(RECORDS, [kept, dropped], smoothing=0.5).caption
+    assert "Dashed in red: left out" in pictures.energies(RECORDS, [kept, dropped], smoothing=0.5).caption
     second = [kept, kept, replace(kept, training=1)]
     assert "Restarts from 3 on" in pictures.energies(RECORDS, second, smoothing=0.5).caption
 
@@ -208,8 +216,8 @@ def test_dependence_is_drawn_of_the_average_of_one_class_or_of_all(found):
 
 def test_of_many_units_those_that_depend_most_are_drawn(found):
     cut = pictures.dependence(found.dependence, most_units=2)
-    assert cut.caption.endswith("The 2 that depend most are drawn.")
-    assert "most are drawn" not in pictures.dependence(found.dependence, most_units=100).caption
+    assert cut.caption.endswith("Only the 2 most dependent are drawn.")
+    assert "most dependent are drawn" not in pictures.dependence(found.dependence, most_units=100).caption
     first = found.dependence.layers[0]
     matrix = np.where(np.eye(len(first.units), dtype=bool), -1, first.mean_matrix)
     pair = np.unravel_index(np.nanargmax(matrix), matrix.shape)

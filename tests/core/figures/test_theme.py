@@ -18,10 +18,10 @@ def test_every_vote_is_drawn_once():
 
 
 def test_rare_classes_are_drawn_together():
-    counts = np.arange(1, 31)[None, :].repeat(3, axis=0)
-    figure = figures.votes_per_class(counts, ["a", "b", "c"], range(30))
+    counts = np.arange(1, 21)[None, :].repeat(3, axis=0)
+    figure = figures.votes_per_class(counts, ["a", "b", "c"], range(20))
     assert len(figure.data) == MOST_CLASSES
-    assert figure.data[-1].name == f"{31 - MOST_CLASSES} others"
+    assert figure.data[-1].name == f"{21 - MOST_CLASSES} others"
     assert sum(trace.x[0] for trace in figure.data) == counts[0].sum()
 
 

@@ -67,7 +67,7 @@ def test_every_point_in_all_three_panels_names_its_curve():
 def test_panels_are_linked_and_have_titles_with_units():
     layout = figures.energy_panels(curves(), x="update").layout
     assert {layout.xaxis.matches, layout.xaxis2.matches, layout.xaxis3.matches} == {"x"}
-    assert layout.xaxis2.title.text == "update"
+    assert layout.xaxis2.title.text == "updates"
     assert all("nats" in title.text for title in layout.annotations[:3])
 
 
@@ -343,15 +343,6 @@ def test_class_shares_stand_beside_those_of_the_majority_vote():
     assert len(figures.class_shares([0.4, 0.6], [0.5, 0.5], ["no", "yes"]).data) == 2
 
 
-def test_of_many_classes_the_most_changed_shares_are_drawn():
-    majority = np.full(1000, 0.001)
-    fused = majority.copy()
-    fused[[7, 400]] = 0.0, 0.003
-    figure = figures.class_shares(fused, majority, [f"c{k}" for k in range(1000)])
-    assert figure.data[0].y[:2] == ("c400", "c7")
-    assert "20 of 1,000" in figure.layout.yaxis.title.text
-
-
 def test_label_changes_are_coloured_by_their_logarithm_and_what_stayed_is_grey():
     matrix = np.array([[900, 9], [99, 800]])
     stayed, changed = figures.label_changes(matrix, ["no", "yes"]).data
@@ -393,10 +384,13 @@ def test_methods_stand_best_first_with_their_intervals():
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_bars_below_the_threshold_stand_out(theme):
-    figure = figures.confidence_histogram([0, 0.25, 0.5, 0.75, 1], [1, 2, 3, 4], threshold=0.5, theme=theme)
+def test_rows_to_review_stand_out(theme):
+    figure = figures.confidence_histogram(
+        [0, 0.25, 0.5, 0.75, 1], [1, 2, 3, 4], reviewed=[1, 2, 0, 1], threshold=0.5, theme=theme
+    )
     colours = THEMES[theme]
-    assert list(figure.data[0].marker.color) == [colours.selected] * 2 + [colours.accent] * 2
-    assert figure.data[0].customdata[3][1] == "4 rows (40.0%)"
-    assert "review below 50%" in words(figure)
+    assert [bars.marker.color for bars in figure.data] == [colours.selected, colours.accent]
+    assert [list(bars.y) for bars in figure.data] == [[1, 2, 0, 1], [0, 0, 3, 3]]
+    assert figure.data[0].customdata[3][1] == "4 rows (40.0%), 1 to review"
+    assert "review below 50.0%" in words(figure)
     assert "No fused rows" in words(figures.confidence_histogram([0, 1], [0]))

@@ -121,7 +121,7 @@ def test_a_label_nobody_votes_for_counts_as_wrong_for_everybody():
     verdict = choose(field, Gold(codes, np.array(["neither"], object)))
     assert verdict.unheard == 5
     assert verdict.answer.share == pytest.approx(5 / 10)
-    assert "5 gold rows have labels that no learner votes for, so nobody is right there." in verdict.sentences
+    assert "5 gold rows have labels that no learner votes for, so no learner is right there." in verdict.sentences
     assert not [text for text in choose(field, gold).sentences if "no learner votes for" in text]
 
 
@@ -145,7 +145,7 @@ def test_no_gold_row_with_votes_changes_nothing():
     start = np.array([-1, 0, 0, 0, 0, 0])
     verdict = choose(field_of(codes, start), gold_of(np.zeros(6, np.int32), [0]))
     assert (verdict.n_gold, verdict.switched) == (0, False)
-    assert "nothing could be learnt" in verdict.sentences[0]
+    assert "nothing could be learned" in verdict.sentences[0]
 
 
 def test_a_strong_camp_is_named_as_such_from_twenty_rows_on():

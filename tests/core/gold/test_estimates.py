@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deem_core.gold.estimates import Design
-from deem_core.votes.statistics import wilson
+from deem_core.votes.intervals import wilson
 from tests.core.gold.helpers import gold_of
 
 
@@ -42,7 +42,7 @@ def test_no_row_is_no_estimate():
 
 def test_the_interval_reads_as_a_range():
     hits = np.array([1.0] * 15 + [0.0] * 5)
-    assert Design(np.zeros(20, bool), 0.3, asked=False).estimate("x", "X", hits).interval == "57–87 %"
+    assert Design(np.zeros(20, bool), 0.3, asked=False).estimate("x", "X", hits).interval == "57–87%"
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5])

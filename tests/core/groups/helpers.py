@@ -13,7 +13,7 @@ def table(codes, n_classes=3, **fields):
 
 
 def noisy_copies(seed, n=8_000):
-    """CondInd beside two more copies of its first noise learner, each with 5 % of its votes replaced."""
+    """CondInd beside two more copies of its first noise learner, each with 5% of its votes replaced."""
     rng = np.random.default_rng(seed)
     base = condind(n, rng=rng)
     at = base.votes.learners.index("noise_1")

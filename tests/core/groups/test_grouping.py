@@ -78,7 +78,7 @@ def test_learners_that_share_hard_rows_do_not_fit():
 
 
 def three_families(n=15_000, K=6, seed=0):
-    """Three learners in each of three families, whose heads are right on 70, 92 and 80 % of the rows."""
+    """Three learners in each of three families, whose heads are right on 70, 92 and 80% of the rows."""
     rng = np.random.default_rng(seed)
 
     def told(signal, right):
@@ -194,7 +194,7 @@ def test_an_answer_that_hard_rounds_change_is_said_to_be_open():
 
 
 def test_groups_are_named_by_their_learners():
-    assert group_words(((0, 2),), ("a", "b", "c")) == "1 group of learners that err together: a, c."
+    assert group_words(((0, 2),), ("a", "b", "c")) == "1 group of learners that make the same mistakes: a, c."
     assert "No groups" in group_words((), ("a", "b"))
 
 

@@ -62,7 +62,7 @@ def test_few_common_rows_say_nothing_and_nothing_is_nan():
     found = measured(table(codes, 2))
     assert found.mean is None
     assert found.top() == ()
-    assert "cannot be seen" in found.sentence
+    assert "cannot be measured" in found.sentence
 
 
 def test_pairs_and_rows_beyond_the_limits_are_drawn(monkeypatch):

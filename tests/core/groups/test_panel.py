@@ -101,12 +101,12 @@ def test_few_votes_may_be_one_class_by_chance():
 
 
 def test_one_vote_in_two_hundred_may_stray():
-    codes = np.full((500, 2), -1)
-    codes[:, 0] = np.arange(500) % 2
-    codes[:400, 1] = 1
-    codes[:2, 1] = 0
+    codes = np.full((1000, 2), -1)
+    codes[:, 0] = np.arange(1000) % 2
+    codes[1:801:2, 1] = 1
+    codes[:4:2, 1] = 0
     assert [rule.learner for rule in one_class_learners(table(codes, 2)).learners] == ["m1"]
-    codes[:3, 1] = 0
+    codes[:6:2, 1] = 0
     assert one_class_learners(table(codes, 2)).learners == ()
 
 
@@ -123,6 +123,16 @@ def test_learners_that_always_say_the_same_are_no_rules():
     good = np.where(rng.random((500, 3)) < 0.8, truth, 1 - truth)
     constant = np.repeat([[0, 1, 0, 1, 0]], 500, axis=0)
     assert not one_class_learners(table(np.hstack([good, constant]), 2)).made_of_rules
+
+
+@pytest.mark.parametrize(("elsewhere", "is_rule"), [(0.45, True), (0.55, False)])
+def test_who_votes_whatever_the_row_is_is_no_rule(elsewhere, is_rule):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=(2000, 1))
+    good = np.where(rng.random((2000, 3)) < 0.95, truth, 1 - truth)
+    spam = np.where((truth == 1) | (rng.random((2000, 1)) < elsewhere), 1, -1)
+    found = one_class_learners(table(np.hstack([good, spam]), 2))
+    assert [rule.learner for rule in found.learners] == (["m3"] if is_rule else [])
 
 
 def test_ordinary_learners_are_no_rules():

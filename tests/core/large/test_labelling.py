@@ -61,7 +61,7 @@ def test_the_grouped_model_is_fitted_on_the_patterns_of_all_rows(large, sampled)
     whole = fuse(votes, "gds", random_state=0)
     np.testing.assert_allclose(labelled(made, votes).posterior, whole.posterior, atol=1e-6)
     assert made.model.n_rows_ == 4_000
-    assert "groups and fit were looked at on 1,500 of 4,000 rows, evenly drawn" in made.fitted
+    assert "groups and fit were checked on 1,500 of 4,000 rows, evenly drawn" in made.fitted
 
 
 def test_about_a_tenth_needs_review(large, sampled):

@@ -45,7 +45,9 @@ def test_the_fused_file_is_the_same_byte_by_byte(file, method):
     assert made.read_bytes() == whole.read_bytes()
 
 
-@pytest.mark.parametrize("words", [["--unsafe"], ["--review-below", "0.8", "--blank"]])
+@pytest.mark.parametrize(
+    "words", [["--unsafe"], ["--review-below", "0.8", "--blank"], ["--review-share", "0.03", "--blank"]]
+)
 def test_options_of_the_export_are_the_same(file, words):
     whole, made = both(file, "tsv", "fuse", file, *words)
     assert made.read_bytes() == whole.read_bytes()
@@ -56,6 +58,16 @@ def test_packed_and_parquet_files_hold_the_same(file):
     assert gzip.decompress(made.read_bytes()) == gzip.decompress(whole.read_bytes())
     whole, made = both(file, "parquet", "fuse", file)
     assert pq.read_table(made).equals(pq.read_table(whole))
+
+
+@pytest.mark.parametrize("codec", ["utf-8-sig", "cp1252"])
+def test_parts_are_written_as_the_input_is(file, codec):
+    text = file.read_text().replace("fish, dead", "Goldbörse").replace(",", ";")
+    file.write_bytes(text.encode(codec))
+    whole, made = both(file, "csv", "fuse", file)
+    assert made.read_bytes() == whole.read_bytes()
+    assert made.read_text(codec).startswith("id;")
+    assert made.read_bytes().count(b"\xef\xbb\xbf") == (codec == "utf-8-sig")
 
 
 def test_a_model_trained_and_applied_in_parts_is_the_same(file, tmp_path):
@@ -83,7 +95,7 @@ def test_describe_says_the_same(file, tmp_path, capsys):
     for name in ("notes", "details", "held_bytes", "peak_bytes"):
         del whole[name], made[name]
     assert made == whole
-    assert "Read in parts; panel and rules are looked at on all 400 rows." in capsys.readouterr().out
+    assert "Read in parts; panel and rules rest on all 400 rows." in capsys.readouterr().out
 
 
 def test_a_sample_is_stated(file, tmp_path, capsys):
@@ -208,7 +220,7 @@ def test_parts_of_another_command_are_not_continued(file, monkeypatch, capsys, c
     assert run("fuse", file, "--stream", "-o", output, *words) == 2
     said = capsys.readouterr().err
     assert what in said
-    assert "Remove that folder to begin anew" in said
+    assert "Remove that folder to start again" in said
     assert not output.exists()
 
 

@@ -14,7 +14,7 @@ def make_votes(codes, n_classes, soft=None) -> Votes:
 
 
 def random_votes(rng, n, d, n_classes, coverage=1.0) -> Votes:
-    """Votes that are right with 70 %, so that there is something to find."""
+    """Votes that are right with 70%, so that there is something to find."""
     truth = rng.integers(n_classes, size=(n, 1))
     codes = np.where(rng.random((n, d)) < 0.7, truth, rng.integers(n_classes, size=(n, d)))
     return make_votes(np.where(rng.random((n, d)) < coverage, codes, -1), n_classes)

@@ -13,7 +13,7 @@ RNG = np.random.default_rng(0)
 
 
 def rules(n=500, seed=0, K=2, each=3):
-    """``each`` rules per class, right with 80 % where they speak, on a third of their rows."""
+    """``each`` rules per class, right with 80% where they speak, on a third of their rows."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(K, size=n)
     classes = np.repeat(np.arange(K), each)
@@ -75,12 +75,14 @@ def test_dawid_skene_empties_a_class_where_rules_do_not():
     "case", [name for name in DEGENERATE if not one_class_learners(DEGENERATE[name]).made_of_rules]
 )
 def test_what_is_not_made_of_rules_is_refused_with_a_sentence(case):
-    with pytest.raises(InputError, match=r"^These votes are not made of rules: .* Try safe or ds\.$"):
+    with pytest.raises(
+        InputError, match=r"^These votes are not from rules: .* Try the safe vote or Dawid-Skene \(safe, ds\)\.$"
+    ):
         aggregate(DEGENERATE[case], RNG)
 
 
 def test_ordinary_votes_are_refused_with_their_share():
-    with pytest.raises(InputError, match=r"cast 0 % of them, and this method needs 50 %"):
+    with pytest.raises(InputError, match=r"cast 0% of them, and this method needs 50%"):
         aggregate(simulate("tree", 200, seed=0).votes, RNG)
 
 

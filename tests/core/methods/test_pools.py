@@ -128,7 +128,7 @@ def test_accuracy_on_real_soft_votes(large_data, pool, expected):
 
 
 def test_weights_that_do_not_settle_are_told_with_who_counts_most():
-    """Naive Bayes gives the digits 99 % on average and is right on 78 %: the pool ends up following it."""
+    """Naive Bayes gives the digits 99% on average and is right on 78%: the pool ends up following it."""
     digits = read_votes(SAMPLES / "digits_soft.csv", truth="label")
     made = pools.log_pool(digits, RNG)
     assert not made.converged

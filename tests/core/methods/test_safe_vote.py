@@ -94,7 +94,7 @@ def test_a_member_that_empties_a_class_takes_no_part(monkeypatch):
     staged(monkeypatch, ds=[0, 0] * 20, onecoin=[0, 1] * 20, ebcc=[0, 0] * 20)
     made = fused(votes)
     assert made.codes.tolist() == [0, 1] * 20
-    assert "Dawid-Skene gives no row to 1, which has 50 % of the votes. It takes no part." in made.notes
+    assert "Dawid-Skene gives no row to 1, which has 50% of the votes. It takes no part." in made.notes
     assert "Majority vote and One-coin Dawid-Skene voted row by row." in made.notes
 
 

@@ -197,7 +197,7 @@ def test_persistent_chains_begin_where_they_ended(backend):
 
 @each_backend
 def test_without_layers_rare_voters_take_longer_steps_and_are_pulled_to_the_start(backend):
-    """A learner with 1 % of the votes steps 50 times as far, not 100; the pull is 1/n of the way back."""
+    """A learner with 1% of the votes steps 50 times as far, not 100; the pull is 1/n of the way back."""
     full = votes()
     codes, rng = np.array(full.codes), np.random.default_rng(1)
     cast = np.ones(codes.shape[1])

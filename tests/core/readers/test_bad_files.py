@@ -36,18 +36,25 @@ def parquet(**columns) -> bytes:
 NOISE = np.random.default_rng(0).integers(1, 256, 5000, dtype=np.uint8).tobytes()
 
 CASES = {
-    "empty": (b"", "is empty: it has no bytes"),
+    "empty": (b"", r"is empty \(0 bytes\)"),
     "empty gzip": (gzip.compress(b""), "is empty: the gzip file holds no bytes"),
     "blank": (b"  \n\t\n \n", "is blank: it holds only white space"),
     "header only": (b"id,a,b\n", "has a header but no rows below it"),
     "binary junk": (NOISE, "is binary, not text"),
     "NUL bytes": (b"id,a,b\n1,x,y\n2,x,\0y\n", r"holds NUL bytes \(first on line 3\)"),
-    "Excel named csv": (workbook(), "is an Excel workbook, whatever its name says. Open it and save it as CSV"),
+    "Excel named csv": (workbook(), "is an Excel workbook, despite its name. Open it and save it as CSV"),
     "zip archive": (archive(), "is a zip archive. Unpack it"),
     "old Excel": (b"\xd0\xcf\x11\xe0" + bytes(100), "is an old Excel or Office file"),
     "PDF": (b"%PDF-1.7\n", "is a PDF document"),
     "web page": (b"\n<!DOCTYPE html><html></html>", "is a web page or XML"),
-    "JSON": (b'[{"a": 1}]', "is JSON"),
+    "JSON that breaks": (b'{"a": "x", "b": "y"}\n{"a": "x" "b": "y"}\n', r"Line 2 of .* is not valid JSON"),
+    "JSON of lists": (b'{"a": "x"}\n["x", "y"]\n', "Line 2 of .* is a list, not an object"),
+    "JSON with a field twice": (b'{"a": "x", "a": "y"}\n{"a": "x"}\n', "Line 1 of .* has 'a' twice"),
+    "JSON without records": (b"[]", "is an empty list"),
+    "JSON without fields": (b"{}\n{}\n", "no field that can be read"),
+    "JSON nested without end": (b'{"a":' * 100_000, "nested too deeply"),
+    "JSON lists nested without end": (b"[[" * 100_000, "nested too deeply"),
+    "JSON with a single learner": (b'[{"a": "x"}, {"a": "y"}]', "has a single learner, 'a'"),
     "damaged gzip": (gzip.compress(b"a,b\nx,y\n" * 99)[:30] + b"junk", "damaged gzip"),
     "cut gzip": (gzip.compress(NOISE)[:500], "ends too early"),
     "damaged Parquet": (parquet(a=["x", "y"], b=["y", "x"])[:60], "is a damaged Parquet file"),
@@ -70,7 +77,7 @@ CASES = {
     "soft not finite": (b"m:a,m:b,n:a,n:b\n.2,.8,inf,1\n", "'n:a' holds 'inf' in row 1, which is not a finite"),
     "soft not a number": (b"m:a,m:b,n:a,n:b\n.2,.8,x,1\n", "'n:a' holds 'x' in row 1, which is not a probability"),
     "soft class twice": (b"m:1,m:1.0,n:1,n:2\n.2,.8,.5,.5\n", "two columns for one class"),
-    "a learner both soft and plain": (b"m:a,m:b,m\n.2,.8,a\n.1,.9,b\n", "both a label column and probability columns"),
+    "a single learner both soft and plain": (b"m:a,m:b,m\n.2,.8,a\n.1,.9,b\n", "has a single learner, 'm'"),
 }
 
 

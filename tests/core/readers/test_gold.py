@@ -92,6 +92,15 @@ def test_a_file_by_row_numbers_needs_no_ids():
         read_gold(b"task,label\n3,dog\n", votes)
 
 
+def test_a_queue_whose_ids_belong_to_other_rows_gets_a_sentence():
+    votes = read(PLAIN).votes
+    assert read_gold(b"row,id,gold_label\n1,01,cat\n", read(PLAIN.replace(b"\n1,", b"\n01,")).votes).gold.n_rows == 1
+    with pytest.raises(InputError, match=r"calls row 2 '9'.*the votes call it '2'"):
+        read_gold(b"row,id,gold_label\n1,1,cat\n2,9,dog\n", votes)
+    with pytest.raises(InputError, match="not those of these rows"):
+        read_gold(b"row,id,gold_label\n1,7,cat\n2,9,dog\n", votes)
+
+
 def test_rows_that_were_asked_come_back_as_asked():
     votes = read(PLAIN).votes
     gold = read_gold(b"row,gold_label,asked\n1,cat,disputed\n2,dog,\n", votes).gold

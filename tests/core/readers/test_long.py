@@ -80,7 +80,7 @@ def test_workers_can_be_chosen_and_ignored():
     reading = read(LONG, ignore=["cy"])
     assert reading.votes.learners == ("bo", "al")
     assert list(reading.votes.ids) == ["t2", "t1", "t3"]
-    assert "1 worker ('cy') was left out, as asked" in text(reading)
+    assert "1 worker ('cy') was left out, as requested" in text(reading)
 
 
 def test_three_columns_of_any_name_are_long_when_asked_for():

@@ -48,7 +48,7 @@ class TestTruthNeverBecomesAVote:
         reading = read(b"id,a,b,label,gold\n1,x,y,x,x\n2,y,y,y,x\n", truth="gold")
         assert reading.votes.learners == ("a", "b")
         assert "'gold' is taken as the truth" in text(reading)
-        assert "'label' was left out: its name speaks of the truth" in text(reading)
+        assert "'label' was left out: its name suggests the truth" in text(reading)
 
     @pytest.mark.parametrize("name", ["gold", "truth", "label", "ground_truth"])
     def test_one_hot_truth_is_no_soft_learner(self, name):
@@ -102,7 +102,7 @@ class TestNothingIsSwallowed:
             assert "though it looks like labels" in text(read(content))
 
     def test_a_truth_file_needs_ids(self):
-        with pytest.raises(InputError, match="matched by id, and no column names the rows"):
+        with pytest.raises(InputError, match="matched by id, and no id column is set"):
             read(b"a,b\nx,y\ny,y\n", truth_file=b"task,truth\n1,x\n2,y\n")
 
     def test_ids_that_only_look_like_numbers_stay_apart(self):
@@ -171,7 +171,7 @@ class TestLearnersAreToldFromFeatures:
     def test_sentences_stay_short(self):
         header = ",".join(f"c{at}" for at in range(500))
         rows = "\n".join(",".join(f"t{at}_{row}" for at in range(500)) for row in range(3))
-        with pytest.raises(InputError, match="So were 497 more columns") as caught:
+        with pytest.raises(InputError, match="and so were 497 other columns") as caught:
             read(f"{header}\n{rows}\n".encode())
         assert len(str(caught.value)) < 1500
 

@@ -174,7 +174,7 @@ def test_a_rule_of_its_own_class_joins_rules_that_share_theirs():
     table["both"] = ["sport", "world", ""] * 40
     reading = read(csv(table))
     assert reading.votes.learners == (*NAMES[:5], "both")
-    assert "Only column 'lf4' ever votes for 'tech'. If it is no labelling rule, ignore it." in said(reading)
+    assert "Only column 'lf4' ever votes for 'tech'. If it is not a labelling rule, ignore it." in said(reading)
 
 
 def test_other_columns_of_a_rules_file_are_no_rules():

@@ -36,7 +36,7 @@ def test_names_that_hold_the_separator_are_split_where_the_classes_agree():
 
 def test_sums_that_are_off_are_renormalised_and_counted():
     reading = read(b"m:a,m:b,n:a,n:b\n.2,.2,.5,.5\n.5,.505,.5,.5\n1,0,.9,.9\n")
-    assert "Renormalised 2 soft votes that did not sum to 1 within 1 % (rows 1, 3)" in text(reading)
+    assert "Renormalised 2 soft votes that did not sum to 1 within 1% (rows 1, 3)" in text(reading)
     assert np.allclose(reading.votes.soft.sum(axis=2), 1)
 
 

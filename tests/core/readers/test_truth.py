@@ -15,7 +15,7 @@ def test_truth_may_be_a_second_file_matched_by_task():
     assert reading.votes.truth.tolist() == [2, 1, -1]
     assert reading.votes.truth_only.tolist() == ["bird"]
     assert "The truth of 2 of 3 rows comes from column 'truth'" in text(reading)
-    assert "Left out 1 task of <bytes> that nobody voted on" in text(reading)
+    assert "Left out 1 task of <bytes> without any vote" in text(reading)
 
 
 def test_a_truth_file_in_crowd_kits_names_or_without_known_names_is_read():

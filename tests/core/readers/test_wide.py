@@ -102,7 +102,7 @@ def test_labels_are_text_at_heart():
 def test_labels_that_differ_in_case_only_are_kept_apart_with_a_warning():
     reading = read(b"a,b\nCat,cat\ncat,Cat\nCat,Cat\n")
     assert reading.votes.n_classes == 2
-    assert "differ in case only and are kept as different classes" in text(reading)
+    assert "2 spellings look like one class: 'Cat', 'cat'. They are kept as separate classes" in text(reading)
 
 
 def test_missing_cells_are_counted_by_spelling():
@@ -287,4 +287,4 @@ def test_with_known_classes_few_rows_are_enough_and_strangers_are_left_out():
     assert reading.votes.learners == ("a", "b")
     assert {"x", "y", "z"} <= set(map(str, reading.votes.classes))
     assert labels(reading.votes) == [["x", "y"], ["x", "q"]]
-    assert "none of its values ('hello', 'there', …) is a label" in text(reading)
+    assert "its values ('hello', 'there', …) do not look like labels" in text(reading)

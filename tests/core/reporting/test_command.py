@@ -198,3 +198,13 @@ def test_the_rate_that_a_sweep_chose_gives_the_same_labels_without_it(workspace,
         assert cli.main(words[3:]) == 0
         same_labels(run, workspace, tmp_path / "fused.csv")
     capsys.readouterr()
+
+
+def test_the_labels_of_a_dataset_are_in_the_command() -> None:
+    reading = {"merge_spellings": True, "labels": [["1", "spam"], ["0", "ham \"n' eggs"], ["x", ""]]}
+    words = repeat_command(spec_of({"method": "mv"}, reading=reading))
+    options = cli.options.reading_options(parsed(shlex.split(shlex.join(words))))
+    assert options["merge_spellings"] is True
+    assert [list(pair) for pair in options["labels"]] == reading["labels"]
+    plain = repeat_command(spec_of({"method": "mv"}))
+    assert not {"--labels", "--merge-spellings"} & set(plain)

@@ -40,7 +40,7 @@ def test_it_tells_what_gold_was_used_for_and_what_it_proves(workspace, run, verd
     for one in (verdict.answer, verdict.majority, *verdict.learners):
         assert f"{one.title}{estimated(vars(one))}{one.rows}" in text
     for rival in verdict.rivals:
-        cells = f"{rival.title}{estimated(vars(rival.estimate))}{rival.wins}{rival.losses}{100 * rival.changed:.1f} %"
+        cells = f"{rival.title}{estimated(vars(rival.estimate))}{rival.wins}{rival.losses}{100 * rival.changed:.1f}%"
         assert cells in text
     assert "Right by gold" in report.html()
 
@@ -48,8 +48,8 @@ def test_it_tells_what_gold_was_used_for_and_what_it_proves(workspace, run, verd
 def test_a_trained_model_is_judged_without_rivals(workspace, run, verdict):
     give_gold(run, replace(verdict, rivals=(), best_learner=None))
     text = section(report_of(run, workspace))
-    assert "How right they are" in text
-    assert "Who else could have answered" not in text
+    assert "How accurate they are" in text
+    assert "Other methods that could have answered" not in text
 
 
 def test_learners_without_gold_rows_are_counted_and_not_listed(workspace, run, verdict):
@@ -65,16 +65,16 @@ def test_gold_rows_without_votes_have_no_table(workspace, run, verdict):
     give_gold(run, replace(verdict, n_gold=0, answer=none, majority=none, sentences=("No gold row has votes.",)))
     report = report_of(run, workspace)
     assert "No gold row has votes." in section(report)
-    assert "How right they are" not in section(report)
+    assert "How accurate they are" not in section(report)
     assert "Right by gold" not in report.html()
     assert not any("fair" in sentence for sentence in report.to_dict()["limits"])
 
 
 def test_limits_say_how_fair_gold_is(workspace, run, verdict):
-    for asked, words in ((False, "They must be a fair draw of all rows"), (True, "Some of them were chosen")):
+    for asked, words in ((False, "They must be a random sample of all rows"), (True, "Some of them were chosen")):
         give_gold(run, replace(verdict, asked=asked))
         limits = " ".join(report_of(run, workspace).to_dict()["limits"])
-        assert f"What the 12 gold rows tell is only as fair as their draw. {words}" in limits
+        assert f"What the 12 gold rows tell depends on how they were drawn. {words}" in limits
         assert "fewer than 20" in limits
     give_gold(run, replace(verdict, n_gold=20))
     assert "fewer than 20" not in " ".join(report_of(run, workspace).to_dict()["limits"])

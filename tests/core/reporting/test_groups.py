@@ -28,7 +28,7 @@ def test_it_tells_the_groups_and_nothing_of_restarts(run, workspace):
 
 def test_with_an_inspection_it_draws_the_tree(run, workspace):
     inspected(workspace, *run)
-    assert "Who errs together with whom?" in report_of(run[0], workspace).html()
+    assert "Which learners form groups?" in report_of(run[0], workspace).html()
 
 
 def test_other_models_have_no_section_of_groups(bare):

@@ -22,7 +22,7 @@ from tests.core.reporting.helpers import EVIL, Page
 ROOT = Path(__file__).resolve().parents[3]
 SECTIONS = [
     *("glance", "data", "settings", "learning_rate", "training", "restarts", "near_copies"),
-    *("labels", "importance", "dependence", "comparison", "gold", "evaluation", "limits", "repeat"),
+    *("labels", "learners", "importance", "dependence", "comparison", "gold", "evaluation", "limits", "repeat"),
 ]
 
 
@@ -98,7 +98,7 @@ def test_what_was_not_computed_is_named_with_what_would_compute_it(bare):
 
 
 def test_truth_is_marked_as_evaluation_only(page, bare):
-    assert page.text.count("evaluation only, never used in training") == 2  # comparison and evaluation
+    assert page.text.count("evaluation only, never used in training") == 3  # scorecard, comparison and evaluation
     assert "never used in training" not in Page(bare[1].html()).text
 
 
@@ -118,7 +118,17 @@ MARKS = "\"'><i>"
 
 SHOWN = (
     *("story", "warnings.0", "near_copies.0", "limits.0", "restarts.0.reason", "alarms.0.title", "alarms.0.sentence"),
-    *("alarms.0.advice", "run.method_title", "run.title", "run.device", "run.versions.torch", "run.reported_by"),
+    *(
+        "alarms.0.advice",
+        "run.method_title",
+        "run.title",
+        "run.annotations.name",
+        "run.annotations.note",
+        "run.annotations.tags.0",
+        "run.device",
+        "run.versions.torch",
+        "run.reported_by",
+    ),
     *("dataset.name", "dataset.truth_name", "dataset.layout", "dataset.encoding", "dataset.classes.0"),
     *("dataset.learners.0", "dataset.sha256", "dataset.understood.0", "dataset.changed.0", "dataset.left_out.0"),
     *("dataset.reading_warnings.0", "dataset.checkup.0.severity", "dataset.checkup.0.title"),
@@ -164,6 +174,7 @@ def marked_page(full) -> tuple[str, Page]:
     told["dataset"]["checkup"] = [
         {name: f"{MARKS}dataset.checkup.0.{name};" for name in ("severity", "title", "sentence", "advice")}
     ]
+    told["run"]["annotations"] |= {"tags": [f"{MARKS}run.annotations.tags.0;"]}
     told["dataset"]["truth_name"] = f"{MARKS}dataset.truth_name;"
     told["learning_rate"]["notes"] = [f"{MARKS}learning_rate.notes.0;"]
     names = ("learner", "class_name")

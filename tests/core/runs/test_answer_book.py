@@ -17,6 +17,7 @@ from deem_core.readers import read_gold
 from deem_core.runs import Workspace, removal
 from deem_core.runs.answer_book import AnswerBook, Reply, merged_gold, reviewer_name
 from deem_core.votes import Gold, Votes
+from deem_core.votes.label_map import LabelMap
 from tests.core.runs.helpers import CSV, ROOT, small
 
 VOTES = Votes.from_labels(
@@ -210,3 +211,35 @@ def test_a_removal_says_that_answers_go_too(workspace: Workspace) -> None:
     assert "the reviewers' answers about its rows" not in removal.plan(workspace, [], dataset).removal().what
     workspace.answer_book(dataset).add(Reply(0, "1", "x", "ann", 1.0))
     assert "the reviewers' answers about its rows" in removal.plan(workspace, [], dataset).removal().what
+
+
+def test_answers_go_through_the_labels_of_the_reading(book: AnswerBook) -> None:
+    book.add(say(0, "CAT"), say(1, "0"), say(2, "maybe"), say(3, "Dog"), say(3, "dog", "bob"))
+    labels = LabelMap.of({"0": "dog", "maybe": ""}, merge_spellings=True)
+    ledger = book.labels(VOTES, labels)
+    assert dict(ledger.labels) == {0: "cat", 1: "dog", 3: "dog"}  # "maybe" is no vote; Dog and dog agree
+    assert not ledger.conflicts
+    gold = ledger.gold()
+    assert gold is not None
+    assert gold.codes.tolist() == [0, 1, -1, 1]
+    assert len(book.labels(VOTES).conflicts) == 1
+
+
+def test_a_run_reads_stored_answers_by_the_labels_of_its_dataset(tmp_path: Path) -> None:
+    lines = ["id,a,b,c", *(f"r{i},{i % 2},{i % 2},{(i + i // 7) % 2}" for i in range(30))]
+    workspace = Workspace(tmp_path)
+    named = [["1", "spam"], ["0", "ham"]]
+    dataset = workspace.add_dataset("v.csv", "\n".join(lines).encode(), reading={"labels": named})
+    other = workspace.vary_dataset(dataset, reading={"labels": named[::-1]})
+    assert dataset.id != other.id  # another order of the classes is another dataset
+    assert workspace.dataset(dataset.id).reading == {"labels": named}
+    gold = workspace.store(b"row,gold_label\n1,SPAM\n2,1\n3,ham\n")
+    run = workspace.new_run(
+        "fuse", workspace.vary_dataset(dataset, reading={"labels": named, "merge_spellings": True}), {"gold": gold}
+    )
+    votes = workspace.with_gold(workspace.read_inputs(run.spec["inputs"]).votes, run.spec)
+    assert votes.classes.tolist() == ["spam", "ham"]
+    assert votes.gold is not None
+    assert votes.gold.codes[:4].tolist() == [0, 0, 1, -1]
+    with pytest.raises(InputError, match="another name"):
+        workspace.vary_dataset(dataset, reading={"labels": [["1", "2"], ["2", "1"]]})

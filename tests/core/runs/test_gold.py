@@ -58,5 +58,5 @@ def test_a_training_that_used_gold_has_no_say(workspace):
     gold = snapshot(workspace, votes, np.arange(25))
     training = done(workspace, "train", dataset, {**TRAINING, "gold": gold})
     config = {"method": "auto", "random_state": 0, "gold": gold, "consider": [training.id]}
-    with pytest.raises(InputError, match="no say"):
+    with pytest.raises(InputError, match="without gold"):
         done(workspace, "fuse", dataset, config)

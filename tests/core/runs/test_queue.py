@@ -9,7 +9,7 @@ import pytest
 
 from deem_core.model import devices
 from deem_core.runs.process import Worker
-from deem_core.runs.queue import device_of
+from deem_core.runs.queue import SHORT, device_of, queue_of
 from tests.core.runs.helpers import LIGHT_WORKER, QUICK, script, small, until
 
 DEAD = Worker(2**22 + 1, 1.0, "")
@@ -100,8 +100,8 @@ def test_runs_are_worked_on_in_the_order_they_came(workspace, tmp_path, others):
         workers.append(script(LIGHT_WORKER, str(record), "0", str(run.path)))
         until(lambda n=n: len(workspace.queue.tickets("cpu")) == n + 1)
         runs.append(run)
-    until(lambda: runs[2].state().step == "Waiting for 3 others")
-    assert runs[0].state().step == "Waiting for 1 other"
+    until(lambda: runs[2].state().step == "Queued: 3 runs ahead")
+    assert runs[0].state().step == "Queued: 1 run ahead"
     assert {run.state().state for run in runs} == {"queued"}
     workspace.cancel(runs[1])
     assert until(lambda: runs[1].state().state == "cancelled") < 2
@@ -122,6 +122,30 @@ def test_the_queue_of_a_device_is_found_without_torch(monkeypatch):
     assert device_of("train", {"device": "cuda:1"}) == "cuda:1"
     assert device_of("train", {"method": "irbm", "device": "cuda"}) == device_of("apply", {}) == "cpu"
     assert device_of("train", {"method": "gds"}) == "cpu"
+
+
+def test_a_short_run_goes_beside_a_long_one_and_behind_other_short_ones(workspace, tmp_path, others):
+    """New rows are labelled while a comparison works, but one answer at a time."""
+    dataset, record = small(workspace), tmp_path / "record.txt"
+    long_one, answering = others(2)
+    with workspace.queue.lock():
+        workspace.queue.take("cpu", "f" * 32, long_one)
+        place = workspace.queue.take(SHORT, "e" * 32, answering)
+    run = workspace.new_run("fuse", dataset, {"random_state": 0})
+    worker = script(LIGHT_WORKER.replace('"train"', '"fuse"'), str(record), "0", str(run.path))
+    until(lambda: run.state().step == "Queued: 1 run ahead")
+    place.give_back()
+    said = worker.communicate(timeout=30)
+    assert worker.returncode == 0, said
+    assert (run.state().state, run.state().device) == ("done", "cpu")
+    assert workspace.queue.before(workspace.queue.tickets("cpu")[0], "cpu") == 0
+
+
+def test_runs_of_seconds_have_a_lane_of_their_own(monkeypatch):
+    monkeypatch.setattr(devices, "likely_device", lambda: "cuda")
+    assert {queue_of(kind, {}) for kind in ("apply", "inspect", "fuse", "ask")} == {SHORT}
+    assert {queue_of(kind, {}) for kind in ("train", "sweep", "compare")} == {"cuda"}
+    assert queue_of("train", {"method": "gds"}) == "cpu"
 
 
 def test_the_lock_keeps_others_out(workspace):

@@ -64,4 +64,4 @@ def test_it_is_inspected_and_reported(trained):
     assert "This method does not look for them" in page
     assert "The guard looks for them" not in page
     assert "So these are shown but not judged" in page
-    assert "one that leaves the others, or rises" not in page
+    assert "a curve that leaves the others, or rises" not in page

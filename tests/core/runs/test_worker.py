@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -33,7 +34,7 @@ def training(run) -> bool:
 
 def worked_on(workspace: Workspace, run: Run) -> State:
     """Let this process, which has imported torch already, do the work of a worker."""
-    worker._attend(workspace, run, *worker._claim(workspace, run))
+    worker._attend(workspace, run, worker._claim(workspace, run))
     return run.state()
 
 
@@ -142,7 +143,12 @@ def test_a_killed_training_goes_on_from_its_checkpoint_to_the_same_result(worksp
     monkeypatch.delenv("DEEM_CHECKPOINT_SECONDS")
     monkeypatch.setattr(Workspace, "_start", lambda self, run: None)  # this process goes on with it
     workspace.resume(run)
+    earlier = state.ended - state.started
+    assert run.state().worked == pytest.approx(earlier)
     assert worked_on(workspace, run).state == "done"
+    last = run.state()
+    assert last.seconds == pytest.approx(earlier + last.ended - last.started)
+    assert earlier < run.summary()["seconds"] <= last.seconds
     told = run.progress()[0]
     updates = [line["update"] for line in told[before:] if line.get("restart") == 0]
     assert updates[0] > 1  # it did not start over
@@ -157,7 +163,7 @@ def test_a_killed_training_goes_on_from_its_checkpoint_to_the_same_result(worksp
 def test_cancelling_takes_less_than_two_seconds_for_all_who_ask_and_look(workspace):
     run = workspace.start_run("train", ensemble(workspace), LONG)
     until(lambda: training(run))
-    with pytest.raises(InputError, match="still going on"):
+    with pytest.raises(InputError, match="still running"):
         workspace.delete_run(run)
     seen, errors = [], []
 
@@ -209,10 +215,28 @@ def test_work_that_does_not_listen_is_ended_and_leaves_no_results(workspace):
     until((run.path / "summary.json").exists)
     workspace.cancel(run)
     assert until(lambda: run.state().state == "cancelled") < 2
-    assert process.wait(5) == 0
+    assert process.wait(5) in (0, -signal.SIGKILL)  # by itself, or by the one who asked, whoever came first
     process.communicate()
     assert not (run.path / "summary.json").exists()
     assert workspace.queue.tickets("cpu") == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nobody can be stopped there")
+def test_a_worker_that_gets_no_time_is_ended_by_whoever_asked(workspace):
+    run = workspace.new_run("train", small(workspace), QUICK)
+    process = script(STUBBORN, str(run.path))
+    until((run.path / "summary.json").exists)
+    os.kill(process.pid, signal.SIGSTOP)
+    workspace.cancel(run)
+    assert run.state().cancelling
+    assert until(lambda: run.state().state == "cancelled") < 2
+    assert not run.state().cancelling
+    assert not worker_of(run.path).alive
+    process.communicate()
+    until(lambda: not (run.path / "summary.json").exists(), 5)
+    workspace.resume(run)
+    workspace.cancel(run)
+    until(lambda: not run.is_active(), 10)
 
 
 def test_a_worker_runs_apart_and_steps_back(workspace):
@@ -227,7 +251,7 @@ def test_a_worker_runs_apart_and_steps_back(workspace):
     assert run.state().reason == DIED
     workspace.cancel(run)  # too late, and no harm
     assert run.state().state == "failed"
-    with pytest.raises(InputError, match="is failed; only waiting runs"):
+    with pytest.raises(InputError, match="is failed; only queued runs"):
         worker.work(run.path)
 
 

@@ -279,9 +279,9 @@ def test_deleting_says_what_goes_and_takes_inputs_that_nothing_else_uses(workspa
     two = workspace.add_dataset("two.csv", CSV, truth=None)
     model = workspace.store(b"a model")
     run = workspace.new_run("apply", one, {"model": model})
-    with pytest.raises(InputError, match="still going on; cancel it"):
+    with pytest.raises(InputError, match="still running; cancel it"):
         workspace.delete_run(run)
-    with pytest.raises(InputError, match="still going on"):
+    with pytest.raises(InputError, match="still running"):
         workspace.delete_dataset(one.id)
     end(run)
     said = workspace.removal([run])

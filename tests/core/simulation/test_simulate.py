@@ -394,7 +394,7 @@ REFUSALS = {
     ),
     "The ampdata ensemble has an expert beside common learners, so it needs at least 2 learners; "
     "1 was asked for.": lambda: simulation.make("ampdata", 9, 0, 1),
-    "The ampdata ensemble has an expert on two classes that nobody else knows, so it needs at least 3 classes; "
+    "The ampdata ensemble has an expert on two classes that no other learner knows, so it needs at least 3 classes; "
     "2 were asked for.": lambda: simulation.make("ampdata", 9, 0, None, 2),
     "The experts ensemble has experts on the classes 4 and 7, so it needs at least 8 classes; 5 were asked for.": (
         lambda: simulation.make("experts", 9, 0, None, 5)

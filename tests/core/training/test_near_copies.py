@@ -99,7 +99,7 @@ class TestGuard:
         assert len(plan.base.members) == 15
         (text,) = plan.sentences
         assert text.startswith("Near-copies: noise_1, noise_1_1, noise_1_2 (mean κ 0.9")
-        assert text.endswith("Each group was given one voice, its own majority vote.")
+        assert text.endswith("Each group counts once, by its own majority vote.")
 
     def test_loose_cliques_are_hedged(self):
         votes = simulation.simulate("copies", 8_000, 0).votes
@@ -115,7 +115,7 @@ class TestGuard:
         assert len(plan.cliques) == 1
         assert plan.base.is_identity
         assert plan.hedge is None
-        assert plan.sentences[0].endswith("Every learner kept its voice, as asked.")
+        assert plan.sentences[0].endswith("Every learner counts in full, as requested.")
 
     def test_collapse_gives_every_clique_one_voice(self):
         votes = simulation.simulate("copies", 8_000, 0).votes
@@ -133,7 +133,7 @@ class TestGuard:
         assert plan.cliques
         assert plan.base.is_identity
         assert plan.hedge is None
-        assert any("would leave 2 of them, and fewer than 3 identify nothing" in text for text in plan.sentences)
+        assert any("would leave 2 of them, and fewer than 3 are not enough" in text for text in plan.sentences)
 
     def test_a_hedge_that_leaves_too_few_is_left_out(self, monkeypatch):
         votes = noisy_copies(0).select_learners([4, 15, 16, 0, 1, 2])
@@ -153,7 +153,7 @@ class TestGuard:
     def test_fewer_than_four_learners_are_left_alone(self):
         plan = guard(table(np.zeros((50, 3), int)), "guard", np.random.default_rng(0))
         assert plan.base.is_identity
-        assert plan.sentences == ("Near-copies were not looked for: that needs at least 4 learners.",)
+        assert plan.sentences == ("No search for near-copies: it needs at least 4 learners.",)
 
     def test_sparse_pairs_are_mentioned(self):
         votes = simulation.simulate("crowd", 100, 0).votes

@@ -85,14 +85,14 @@ def test_a_start_that_says_something_else_than_the_groups_is_not_taken(votes, lo
     monkeypatch.setattr(module, "AGREEMENT", 1.01)
     start = chosen(votes)
     assert start.kind == "majority"
-    assert "of the rows only" in start.reason
+    assert "of the rows" in start.reason
 
 
 def test_groups_that_were_asked_for_are_taken_with_a_warning_if_they_do_not_fit(votes, looked):
     looked.fits(votes, fits=False)
     start = chosen(votes, start="groups")
     assert start.kind == "groups"
-    assert "as asked" in start.warning
+    assert "as requested" in start.warning
     assert "It does not fit." in start.warning
 
 

@@ -9,7 +9,7 @@ from deem_core import InputError, Votes
 from deem_core.diagnostics.checkup.chance import chance_test
 from deem_core.simulation import condind
 from deem_core.votes.agreement import clustered_order, pair_agreement, row_agreement
-from deem_core.votes.statistics import wilson
+from deem_core.votes.intervals import wilson
 
 
 def table(codes, n_classes=3):
@@ -102,7 +102,7 @@ class TestRows:
         votes = table([[0, 0, 0, 0], [0, 0, 1, 1], [0, 0, 0, 1], [0, 1, 2, -1], [-1, -1, -1, 2], [-1] * 4])
         rows = row_agreement(votes)
         assert rows.by_size.tolist() == [1, 2, 1, 1, 1]
-        # All agree once; 2 of 4 end the bin up to 50 %, 3 of 4 are in 70–80 %, 1 of 3 is in 30–40 %.
+        # All agree once; 2 of 4 end the bin up to 50%, 3 of 4 are in 70–80%, 1 of 3 is in 30–40%.
         assert rows.by_share.tolist() == [0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 1]
         assert (rows.n_rows, rows.n_silent, rows.n_single, rows.complete) == (6, 1, 1, False)
 

@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from deem_core import read
 from deem_core.errors import InputError
 from deem_core.votes import Votes
 from deem_core.votes.coding import UnknownLabelError, as_label_array
@@ -111,3 +112,25 @@ def test_votes_to_learn_from_have_no_truth():
     given = votes([["cat", "dog", "owl"], ["owl", "owl", None]], truth=["cat", "owl"])
     assert given.truth is not None
     assert votes_to_learn_from(given).truth is None
+
+
+def test_learners_whose_labels_are_unknown_are_told_from_absent_ones():
+    names = np.array(["ham", "spam"], object)
+    votes = Votes.from_labels([["HAM", "spam", "x"], ["SPAM", "ham", "y"]], learners=["ann", "bob", "eve"])
+    found = recode(votes, ("ann", "bob", "cid", "eve"), names)
+    assert found.unread == {"ann": ("HAM", "SPAM"), "eve": ("x", "y")}
+    assert found.absent == ("cid",)
+    assert found.spelled
+    said = " ".join(found.sentences())
+    assert "None of ann's labels is known: HAM, SPAM." in said
+    assert "merge the spellings" in said
+    assert not recode(votes.select_learners(["bob", "eve"]), ("bob", "eve"), names).spelled
+
+
+def test_new_rows_are_matched_by_merged_spellings():
+    file = b"ann,bob,eve\n" + b"HAM,ham,Ham\nSPAM,spam,ham\n" * 3
+    names = np.array(["spam", "ham"], object)
+    found = recode(read(file, classes=["spam", "ham"], merge_spellings=True).votes, ("ann", "bob", "eve"), names)
+    assert not found.unread
+    assert not found.unknown
+    assert found.codes[:2].tolist() == [[1, 1, 1], [0, 0, 1]]

@@ -7,6 +7,8 @@ import pytest
 from deem_core.errors import InputError
 from deem_core.estimators.irbm import IRBM
 from deem_core.estimators.peek import peek
+from deem_core.runs import Run, Workspace
+from deem_core.votes.recode import recode
 from studio.export import new_data
 from tests.studio.labelling import WIDE
 
@@ -45,6 +47,29 @@ def test_new_data_are_read_as_in_training_where_that_works(workspace, model):
     ways = new_data.readings_like({"missing": ["fish"], "id": "key"})
     assert ways == [{"missing": ["fish"], "id": "key"}, {"missing": ["fish"]}, {}]
     taken = new_data._taken("new.csv", io.BytesIO(b"ann,bob,eve\ncat,cat,fish\ndog,dog,cat\n"), model, ways)
-    assert taken.reading == {"missing": ["fish"], "classes": ["cat", "dog"]}  # there is no column key
+    terms = {"classes": ["cat", "dog"], "known_learners": ["ann", "bob", "eve"]}
+    assert taken.reading == {"missing": ["fish"], **terms}  # there is no column key
     assert new_data.readings_like({}) == [{}]
     assert [each.name for each in workspace.datasets()].count("new.csv") == 1
+
+
+def test_a_learner_whose_labels_are_all_unknown_is_not_called_absent(workspace, model):
+    taken = new_data._taken("new.csv", io.BytesIO(b"ann,zoe,bob\nx,q,cat\ny,r,dog\nx,q,cat\n"), model, [{}])
+    found = recode(workspace.read(taken).votes, model.learners, model.classes)
+    assert found.unread_words() == ["None of ann's labels is known: x, y. They count as missing."]
+    assert found.absent == ("eve",)
+    assert not found.extra  # another column of such labels is no learner
+
+
+def test_one_upload_that_comes_twice_is_labelled_once(workspace, monkeypatch):
+    """While the first run of the same model on the same file goes on, the second is that one."""
+    data = workspace.add_dataset("new.csv", b"id,a,b,c\n1,x,y,x\n2,y,y,x\n")
+    digest = workspace.store(b"a model")
+    active = {"it": True}
+    monkeypatch.setattr(Workspace, "start", lambda self, run: None)
+    monkeypatch.setattr(Run, "is_active", lambda self: active["it"])
+    first = new_data._labelling(data, digest)
+    assert new_data._labelling(data, digest).id == first.id
+    assert new_data._labelling(data, workspace.store(b"another")).id != first.id
+    active["it"] = False
+    assert new_data._labelling(data, digest).id != first.id

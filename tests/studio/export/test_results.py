@@ -114,7 +114,8 @@ def test_labels_of_a_method_are_named_after_file_and_method_and_safe_for_spreads
         assert table["id"].tolist() == ["007", "1e3", "", "'@x"]
     columns = list(cells(results.fused_bytes(by_method["mv"], ".csv", {})))
     assert columns[6:] == [
-        *("fused_label", "confidence", "p_cat", "p_dog", "majority_vote", "agreement", "entropy", "needs_review")
+        *("fused_label", "confidence", "p_cat", "p_dog", "majority_vote", "agreement", "entropy", "needs_review"),
+        "method",
     ]
     with pytest.raises(InputError, match="no labels of onecoin"):
         results.labelled(run, "onecoin")

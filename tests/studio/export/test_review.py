@@ -22,40 +22,57 @@ def nameless(workspace):
 
 
 def test_a_threshold_sends_low_labels_overruled_votes_and_silent_rows_to_review(found):
-    by = review.threshold_facts(found)
-    assert by.counts.sum() == 3  # the row without votes is in no bar
-    effect = review.effect(by, 0.65)
-    assert (effect.review, effect.below, effect.rows) == (3, 1, 4)  # 0.6, overruled, silent
+    effect = review.effect(found, review.Budget(below=0.65))
+    assert effect.counts.sum() == 3  # the row without votes is in no bar
+    assert effect.reviewed.sum() == 2
+    assert (effect.review, effect.chosen, effect.rows) == (3, 1, 4)  # 0.6, overruled, silent
     assert effect.all_accuracy == pytest.approx(1 / 2)  # cat is right, the overruled dog is not, the rest is unknown
     assert effect.kept_accuracy is None  # the row that is left has no known truth
     assert effect.kept_confidence == pytest.approx(0.7)
 
 
-def test_without_a_threshold_the_usual_rule_holds(found):
-    effect = review.effect(review.threshold_facts(found), 0.0)
-    assert effect.review == int(found.answer.needs_review.sum())
-    assert effect.below == 0
+def test_the_usual_budget_is_the_usual_rule(found):
+    assert review.effect(found, review.Budget()).review == int(found.answer.needs_review.sum())
 
 
 def test_the_effect_is_what_the_file_will_say(found, nameless):
+    budgets = [review.Budget(share=share) for share in (0.0, 0.1, 0.3, 1.0)]
+    budgets += [review.Budget(below=low) for low in (0.0, 0.3, 0.6, 0.61, 0.9, 1.0)]
     for each in (found, nameless):
-        for low in (0.0, 0.3, 0.6, 0.61, 0.9, 1.0):
-            options = {"review_below": low} if low else {}
-            marked = fused_table(each.reading, each.answer, **options)["needs_review"].to_pylist()
-            assert review.effect(review.threshold_facts(each), low).review == sum(marked)
+        for budget in budgets:
+            table = fused_table(each.reading, each.answer, **budget.options, blank=True)
+            effect = review.effect(each, budget)
+            assert effect.review == sum(table["needs_review"].to_pylist())
+            silent = int(each.answer.silent.sum())
+            assert effect.chosen == table["fused_label"].null_count - silent
+            assert (effect.reviewed <= effect.counts).all()
 
 
-def test_every_bar_lies_on_one_side_of_the_threshold(nameless):
-    by = review.threshold_facts(nameless)
-    for low in np.arange(0, 1, review.STEP):
-        assert np.abs(by.edges - low).min() < 1e-9
+def test_a_larger_budget_reviews_more(nameless):
+    found = [review.effect(nameless, review.Budget(share=share)).chosen for share in (0, 0.1, 0.25, 0.5, 1)]
+    assert found == [0, 2, 3, 6, 12]
+    below = [review.effect(nameless, review.Budget(below=low)).chosen for low in review.thresholds(nameless)]
+    assert below == sorted(below) == list(review.thresholds(nameless).values())
+
+
+def test_thresholds_lie_where_the_labels_are(workspace):
+    """Of labels that are all 97% sure or more, every choice sends some to review."""
+    rows = "".join(f"{'cat' if at % 2 else 'dog'},cat,dog\n" for at in range(1000))
+    dataset = workspace.add_dataset("sure.csv", ("ann,bob,eve\n" + rows).encode())
+    p = 1 - 0.03 * np.random.default_rng(0).random(1000) ** 3
+    found = results.labelled(finished(workspace, dataset, np.stack([p, 1 - p], axis=1), np.ones(1000)))
+    choices = review.thresholds(found)
+    assert min(choices) > 0.97
+    assert list(choices.values())[:5] == [5, 10, 20, 50, 100]
 
 
 def test_the_preview_is_the_beginning_of_the_file(nameless):
     for options in ({}, {"review_below": 0.65, "blank": True}, {"originals": False}, {"diagnostics": False}):
         whole = fused_table(nameless.reading, nameless.answer, **options).to_pandas()
         first = review.preview(nameless, options, rows=5)
-        pd.testing.assert_frame_equal(first.astype(object), whole[:5].astype(object), check_dtype=False)
+        assert first.columns[0] == "fused_label"  # what is new comes first
+        assert set(first) == set(whole)
+        pd.testing.assert_frame_equal(first[list(whole)].astype(object), whole[:5].astype(object), check_dtype=False)
 
 
 @pytest.mark.parametrize("name", ["", "  "])
@@ -68,10 +85,22 @@ def test_the_queue_shows_votes_reasons_and_room_for_the_review(nameless):
     table = review.queue_table(nameless)
     assert list(table)[:6] == ["row", "fused_label", "reviewed_label", "confidence", "restarts_agreeing", "why"]
     disputed = table[table["row"] == 12].iloc[0]
-    assert "restarts disagree" in disputed["why"]
+    why = "2 of 3 votes for dog, 1 for cat; against: ann (cat); dog 70%, cat 30%; only 50% of the restarts agree"
+    assert disputed["why"].removeprefix("close: ") == why
     assert disputed[["ann", "bob", "eve"]].tolist() == ["cat", "dog", "dog"]
     assert (table["reviewed_label"] == "").all()
     assert len(review.queue_table(nameless, 1)) == 1
+
+
+def test_the_queue_shows_what_the_file_says_beside_the_votes(workspace):
+    text = "Ticket,Text,ann,bob,eve,why\nT1,=free money,cat,cat,dog,x\nT2,a dog,dog,dog,dog,y\n"
+    reading = {"learners": ["ann", "bob", "eve"]}
+    dataset = workspace.add_dataset("texts.csv", text.encode(), reading=reading)
+    made = results.labelled(finished(workspace, dataset, POSTERIOR[:2], np.ones(2)))
+    table = review.queue_table(made)
+    assert table["Text"].tolist()[0] in ("=free money", "a dog")
+    assert set(table["why (file)"]) <= {"x", "y"}
+    assert "Ticket" in table or table["id"][0].startswith("T")
 
 
 def test_learners_named_like_a_column_of_the_queue_keep_their_votes(workspace):

@@ -52,7 +52,7 @@ def test_rows_are_found_by_id_first_and_by_number_from_1_else(votes):
     opened = SimpleNamespace(reading=SimpleNamespace(votes=votes))
     assert inspections.row_of(opened, " r7 ") == 7
     assert inspections.row_of(opened, "1") == 0
-    numbered = SimpleNamespace(n_rows=3, ids=np.array(["3", "2", "1"], object))
+    numbered = SimpleNamespace(n_rows=3, has_ids=True, ids=np.array(["3", "2", "1"], object))
     assert inspections.row_of(SimpleNamespace(reading=SimpleNamespace(votes=numbered)), "3") == 0
     for nobody in ("0", "301", "-1", "r", "²", "9" * 5000):
         with pytest.raises(InputError, match="There is no row"):
@@ -108,7 +108,7 @@ def test_experts_are_named_a_line_for_each_learner(found):
         "“ann” for class “x”: 2.0 times as much influence as the median learner",
     ]
     said = words.experts_said(found, cells, 4, majority=False)
-    assert said.startswith(":material/lightbulb: **Experts**")
+    assert said.startswith(":material/lightbulb: **Likely experts**")
     assert said.endswith("- and 4 weaker ones")
     assert "has no experts" in words.experts_said(found, [], 0, majority=True)
     few = replace(found, influence=replace(found.influence, class_rows=np.full(len(found.classes), 3)))

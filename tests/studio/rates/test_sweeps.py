@@ -1,6 +1,7 @@
 """Sweeps on a page: grids, typed lists, and where a click leads."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deem_core.errors import InputError
-from deem_core.training.guidance import Numbers, Verdict
+from deem_core.training.guidance import EXPLOSION, RISE, Numbers, Verdict
+from studio import state
 from studio.rates import sweeps
 
 
@@ -41,26 +43,43 @@ def test_what_is_not_a_list_of_rates_is_refused(text):
         sweeps.parse_rates(text)
 
 
-def _event(*customdata):
-    return {"selection": {"points": [{"customdata": each} for each in customdata]}}
+@pytest.mark.parametrize(("value", "rate"), [(0.5, 0.5), (7.0, None), ("0.5", None), (None, None), ([0.5], None)])
+def test_a_clicked_point_chooses_its_rate_if_the_sweep_has_it(monkeypatch, value, rate):
+    chosen = []
+    monkeypatch.setattr(sweeps, "choose", chosen.append)
+    sweeps.take_point(value, [0.1, 0.5])
+    assert chosen == ([] if rate is None else [rate])
+
+
+@pytest.mark.parametrize(("rows", "chosen"), [([0], [0.1]), ([1], []), ([], [None])])
+def test_a_row_that_is_unmarked_gives_the_choice_back_to_the_recommendation(monkeypatch, rows, chosen):
+    found = []
+    held = {"table": {"selection": {"rows": rows}}}
+    monkeypatch.setattr(sweeps, "choose", found.append)
+    monkeypatch.setattr(state, "value", held.get)
+    monkeypatch.setattr(state, "set_value", held.__setitem__)
+    sweeps.take_row("table", [0.1, 0.5], 0.5)
+    assert found == chosen
+    assert sweeps.table_turns() == (not rows)  # a fresh table marks what is chosen now
+
+
+def exploded(kind="usable", *, peak=1.0, rise=0.0):
+    return Verdict(kind, 0.5, 1, "", Numbers(peak=peak, rise_positive=rise, rise_negative=0.0))
 
 
 @pytest.mark.parametrize(
-    ("event", "rate"),
+    ("verdict", "hides"),
     [
-        (_event(0.5), 0.5),
-        (_event([0.5]), 0.5),
-        (_event(0.5, 0.1), 0.5),
-        (_event(7.0), None),
-        (_event("0.5"), None),
-        (_event(None), None),
-        (_event(), None),
-        ({}, None),
-        (None, None),
+        (exploded(), False),
+        (exploded("class died"), False),
+        (exploded("open", peak=EXPLOSION + 0.1), True),  # what may not be told yet spoils the picture all the same
+        (exploded("open", rise=RISE + 0.1), True),
+        (exploded("not finite", peak=math.nan), True),
     ],
 )
-def test_a_clicked_point_names_its_rate(event, rate):
-    assert sweeps.clicked_rate(event, [0.1, 0.5]) == rate
+def test_curves_that_dwarf_the_others_are_known_before_their_verdict(verdict, hides):
+    made = SimpleNamespace(by_depth=False, rates=np.array([0.5]), verdicts=(verdict,))
+    assert sweeps.exploding(made) == ([0.5] if hides else [])
 
 
 def test_the_final_difference_has_the_sign_of_the_drawn_curve():
@@ -83,7 +102,7 @@ def test_thresholds_are_all_explained():
 
 @pytest.mark.parametrize(
     ("kind", "provisional", "words"),
-    [("usable", False, "Usable"), ("class died", True, "A class died so far"), ("open", True, "Open")],
+    [("usable", False, "Usable"), ("class died", True, "Class vanished so far"), ("open", True, "Too early")],
 )
 def test_the_table_says_which_verdicts_are_provisional(kind, provisional, words):
     verdict = Verdict(kind, 0.5, 1, "Why.", Numbers(), provisional=provisional)

@@ -40,11 +40,11 @@ def _restart(kept=True, agreement=0.9):
 def test_the_spread_of_restarts_counts_only_those_in_the_answer():
     said = outcome.spread([_restart(), _restart(agreement=0.95), _restart(kept=False, agreement=0.2)])
     assert "the 2 restarts" in said
-    assert "90.0 % to 95.0 %" in said
+    assert "90.0% to 95.0%" in said
 
 
 def test_one_restart_has_no_spread():
-    assert "not known" in outcome.spread([_restart()])
+    assert "no telling" in outcome.spread([_restart()])
     assert "fitted exactly" in outcome.spread([])
 
 

@@ -1,0 +1,360 @@
+"""Records: JSON objects as a table of text.
+
+Nested votes become columns named as the other layouts name them: a column per learner, ``learner:class`` for
+probabilities, ``learner.prob`` beside the label of a learner. What is nested otherwise becomes ``outer.inner``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from deem_core.errors import InputError
+from deem_core.readers import roles
+from deem_core.readers.parse import MAX_COLUMNS
+from deem_core.text import count
+
+MAX_CELLS = 200_000_000
+"""Most cells (records × columns) that are built."""
+
+CONTAINERS = frozenset(
+    {
+        *("votes", "vote", "labels", "annotations", "answers", "responses", "judgments", "judgements", "judges"),
+        *("predictions", "preds", "verdicts", "workers", "annotators", "raters", "models", "learners", "ratings"),
+        *("probs", "probabilities", "scores", "outputs", "results", "rules"),
+    }
+)
+"""Names of fields that hold the votes of a record; they are no part of a learner's name."""
+
+PROBABILITIES = frozenset({"probs", "prob", "probabilities", "proba", "distribution", "scores", "class_probs", "p"})
+"""Names of fields that hold the probabilities of one learner's vote, by class."""
+
+WRAPPERS = frozenset({"data", "rows", "records", "items", "examples", "instances"})
+"""Names of the one field of an object that holds all records."""
+
+_START = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\]])")
+_SUM = (0.98, 1.02)
+
+
+@dataclass(frozen=True)
+class Records:
+    """Records as columns of text.
+
+    Attributes
+    ----------
+    columns : dict of str to list of str
+        Cells as they were spelled, empty where a record has none.
+    votes : tuple of str
+        Columns of votes, as the file itself says.
+    lines : bool
+        Whether each record has a line of its own.
+    doubts : tuple of str
+        Sentences about what may have been meant otherwise.
+    """
+
+    columns: dict[str, list[str]]
+    votes: tuple[str, ...]
+    lines: bool
+    doubts: tuple[str, ...]
+
+
+def is_json(data: bytes) -> bool:
+    """Tell JSON records from a table by how the text begins."""
+    return _START.match(data[:4096]) is not None
+
+
+class _Number(str):
+    """A number, spelled as in the file."""
+
+    __slots__ = ()
+
+
+def parse_records(name: str, data: bytes) -> Records:
+    """Read UTF-8 text of JSON records into columns of text.
+
+    Raises
+    ------
+    InputError
+        If a line or the file is no JSON, or a record is no object; with the number of the line.
+    """
+    table = _Table(name)
+    by_line = True
+    try:
+        found, by_line = _records(name, data)
+        for place, record in found:
+            table.add(place, record)
+    except RecursionError:
+        raise InputError(f"{name} is nested too deeply to be read. Write one flat object per line.") from None
+    return table.finish(by_line=by_line)
+
+
+# ---------------------------------------------------------------------- text to objects
+
+
+def _records(name: str, data: bytes) -> tuple[Iterator[tuple[str, Any]], bool]:
+    """Return the records with their places, and whether each has a line."""
+    text = data.decode("utf-8", errors="replace").removeprefix("\ufeff")
+    if text.lstrip()[:1] == "[" and not _is_whole(text.lstrip().split("\n", 1)[0]):
+        return _of_array(name, _load(name, text, 1)), False
+    first = text.lstrip().split("\n", 1)[0]
+    if not _is_whole(first):  # an object over several lines
+        return _of_object(name, _load(name, text, 1)), False
+    if "\n" not in text.strip():  # one line: an object, or an array of all records
+        only = _load(name, text, 1)
+        return (_of_array(name, only), False) if isinstance(only, list) else (_of_object(name, only), False)
+    return _of_lines(name, text), True
+
+
+def _of_lines(name: str, text: str) -> Iterator[tuple[str, Any]]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield f"line {number:,}", _load(name, line, number)
+
+
+def _of_array(name: str, found: Any) -> Iterator[tuple[str, Any]]:
+    if not found:
+        raise InputError(f"{name} is an empty list. Upload a file with at least one record.")
+    for number, record in enumerate(found, start=1):
+        yield f"record {number:,}", record
+
+
+def _of_object(name: str, found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the records that an object holds, or the object itself."""
+    if len(found) == 1:
+        key, inside = next(iter(found.items()))
+        if key.casefold() in WRAPPERS and isinstance(inside, list):
+            yield from _of_array(name, inside)
+            return
+    yield "record 1", found
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        json.loads(text, parse_int=str, parse_float=str)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _load(name: str, text: str, first_line: int) -> Any:
+    """Return the value of a JSON text, numbers as they are spelled."""
+    try:
+        return json.loads(
+            text, parse_int=_Number, parse_float=_Number, parse_constant=_Number, object_pairs_hook=_object
+        )
+    except json.JSONDecodeError as error:
+        line = first_line + error.lineno - 1
+        raise InputError(
+            f"Line {line:,} of {name} is not valid JSON ({error.msg}, column {error.colno:,}). "
+            "Fix that line: one object per line, or one list of objects."
+        ) from None
+    except _RepeatedError as error:
+        raise InputError(
+            f"Line {first_line:,} of {name} has {error.key!r} twice in one object. Keep one of them."
+        ) from None
+
+
+class _RepeatedError(Exception):
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _RepeatedError(next(key for at, key in enumerate(keys) if key in keys[:at]))
+    return made
+
+
+# ---------------------------------------------------------------------- objects to columns
+
+
+@dataclass
+class _Table:
+    """Columns that grow record by record."""
+
+    name: str
+    columns: dict[str, list[str]] = field(default_factory=dict)
+    voters: dict[str, None] = field(default_factory=dict)
+    distributions: set[str] = field(default_factory=set)
+    numbered: set[str] = field(default_factory=set)
+    repeated: int = 0
+    n: int = 0
+
+    def add(self, place: str, record: Any) -> None:
+        """Add a record as a row."""
+        if not isinstance(record, dict):
+            what = "a list" if isinstance(record, list) else "a single value"
+            raise InputError(
+                f"{place.capitalize()} of {self.name} is {what}, not an object. "
+                'Write each record as {"id": …, "learner": "label", …}.'
+            )
+        row: dict[str, str] = {}
+        for key, value in record.items():
+            self._field(row, key.strip(), value)
+        for column, cell in row.items():
+            cells = self.columns.setdefault(column, [])
+            cells.extend([""] * (self.n - len(cells)))
+            cells.append(cell)
+        self.n += 1
+        if len(self.columns) > MAX_COLUMNS:
+            raise InputError(
+                f"{self.name} has more than {MAX_COLUMNS:,} different fields (at {place}); that many columns cannot be "
+                "read. Of a large crowd write one answer per line: item, worker, label."
+            )
+        if self.n * len(self.columns) > MAX_CELLS:
+            raise InputError(f"{self.name} does not fit in memory as a table ({place}). Save it as CSV or Parquet.")
+
+    def _field(self, row: dict[str, str], key: str, value: Any) -> None:
+        """Write one field of a record."""
+        held = roles.simple(key) in CONTAINERS
+        if isinstance(value, dict) and value:
+            if held and not _is_distribution(value):
+                for learner, vote in value.items():
+                    self._vote(row, learner.strip(), vote)
+            else:
+                self._nested(row, key, value)
+        elif isinstance(value, list) and value and (answers := _answers(value)) is not None:
+            for learner, vote in answers:
+                self._vote(row, learner, vote)
+        elif isinstance(value, list) and value and held and not any(isinstance(each, (dict, list)) for each in value):
+            self.numbered.add(key)
+            for number, label in enumerate(value, start=1):
+                self._vote(row, f"{key}.{number}", label)
+        else:
+            self._put(row, key, _spelled(value))
+
+    def _vote(self, row: dict[str, str], learner: str, vote: Any) -> None:
+        """Write what a learner says of a record."""
+        if isinstance(vote, dict):
+            if _are_numbers(vote) and not roles.matches(vote, roles.LABEL_NAMES):
+                self.distributions.add(learner)  # among votes, numbers by name are nothing else
+            self._nested(row, learner, vote)
+        else:
+            self._put(row, learner, _spelled(vote))
+        self.voters[learner] = None
+
+    def _nested(self, row: dict[str, str], path: str, value: Mapping[str, Any]) -> None:
+        """Write an object inside a record, depth first and without recursion."""
+        waiting = [(path, value)]
+        while waiting:
+            outer, inside = waiting.pop(0)
+            classes = _is_distribution(inside) or (outer in self.distributions and _are_numbers(inside))
+            if classes:
+                self.distributions.add(outer)
+            for key, each in inside.items():
+                if classes:
+                    self._put(row, f"{outer}:{key.strip()}", _spelled(each))
+                elif isinstance(each, dict) and each:
+                    by_class = roles.simple(key) in PROBABILITIES and _are_numbers(each)
+                    if by_class:
+                        self.distributions.add(outer)
+                        for class_, share in each.items():
+                            self._put(row, f"{outer}:{class_.strip()}", _spelled(share))
+                    else:
+                        waiting.append((f"{outer}.{key.strip()}", each))
+                elif roles.simple(key) in roles.LABEL_NAMES:
+                    self._put(row, outer, _spelled(each))
+                else:
+                    self._put(row, f"{outer}.{key.strip()}", _spelled(each))
+
+    def _put(self, row: dict[str, str], column: str, cell: str) -> None:
+        if column in row:
+            self.repeated += 1
+        row[column] = cell
+
+    def _learner_of(self, column: str) -> str | None:
+        return next((learner for learner in self.distributions if column.startswith(f"{learner}:")), None)
+
+    def _rename_early_classes(self) -> None:
+        """Name classes alike in records that did not tell them."""
+        for learner in self.distributions:
+            classes = {column[len(learner) + 1 :] for column in self.columns if column.startswith(f"{learner}:")}
+            for class_ in classes & {
+                name[len(learner) + 1 :] for name in self.columns if name.startswith(f"{learner}.")
+            }:
+                early, cells = self.columns.pop(f"{learner}.{class_}"), self.columns[f"{learner}:{class_}"]
+                self.columns[f"{learner}:{class_}"] = [late or first for first, late in zip(early, cells, strict=True)]
+
+    def finish(self, *, by_line: bool) -> Records:
+        """Return the columns, all of one length."""
+        if not self.n:
+            raise InputError(f"{self.name} holds no records. Upload a file with at least one.")
+        for cells in self.columns.values():
+            cells.extend([""] * (self.n - len(cells)))
+        self._rename_early_classes()
+        votes = [column for column in self.columns if column in self.voters or self._learner_of(column) in self.voters]
+        doubts = [
+            f"The votes in {key!r} have no names: the first of each record is taken as one learner, and so on."
+            for key in sorted(self.numbered)
+        ]
+        if self.repeated:
+            doubts.append(f"{count(self.repeated, 'field')} came twice in a record; the last one counts.")
+        return Records(self.columns, tuple(votes), by_line, tuple(doubts))
+
+
+def _answers(value: Sequence[Any]) -> list[tuple[str, Any]] | None:
+    """Return (learner, vote) of a list of answers; None if it is none."""
+    answers = []
+    for each in value:
+        if not isinstance(each, dict):
+            return None
+        named = next(iter(roles.matches(each, (*roles.WORKER_NAMES, "name", "id"))), None)
+        if named is None or len(each) < 2 or isinstance(each[named], (dict, list)):
+            return None
+        answers.append((_spelled(each[named]).strip(), {key: vote for key, vote in each.items() if key != named}))
+    return answers
+
+
+def _is_distribution(value: Mapping[str, Any]) -> bool:
+    """Tell probabilities by class: two numbers or more that sum to 1."""
+    if len(value) < 2 or not _are_numbers(value) or roles.matches(value, roles.LABEL_NAMES):
+        return False
+    numbers = [float(each or 0) for each in value.values()]
+    return all(0 <= number <= 1 for number in numbers) and _SUM[0] <= sum(numbers) <= _SUM[1]
+
+
+def _are_numbers(value: Mapping[str, Any]) -> bool:
+    return all(each is None or isinstance(each, _Number) for each in value.values())
+
+
+def _spelled(value: Any) -> str:
+    """Return a value as the text of a cell."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return _json(value)
+
+
+def _json(value: Any) -> str:
+    """Return a value as JSON, numbers as they were spelled."""
+    if isinstance(value, _Number):
+        return str(value)
+    if isinstance(value, dict):
+        return (
+            "{"
+            + ", ".join(f"{json.dumps(key, ensure_ascii=False)}: {_json(each)}" for key, each in value.items())
+            + "}"
+        )
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_json, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def as_column(cells: list[str]) -> pa.ChunkedArray | None:
+    """Return cells as Arrow text; None if they are none."""
+    try:
+        texts = pa.array(cells, pa.string())
+    except UnicodeError:  # half a character, which has no UTF-8
+        texts = pa.array([cell.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for cell in cells])
+    return None if any("\0" in cell for cell in cells) else pa.chunked_array([texts])

@@ -1,0 +1,1 @@
+"""Rows page, and links to it from every heatmap."""
