@@ -128,18 +128,21 @@ def cancel(id: str) -> None:
     """Ask a run to stop; for the ``on_click`` of a button."""
     with callback_boundary():
         workspace().cancel(workspace().run(id))
+        see_anew()
 
 
 def finish(id: str) -> None:
     """Ask a sweep to end with what it has; an ``on_click`` callback."""
     with callback_boundary():
         workspace().finish(workspace().run(id))
+        see_anew()
 
 
 def resume(id: str) -> None:
     """Take up a run again; for the ``on_click`` of a button."""
     with callback_boundary():
         workspace().resume(workspace().run(id))
+        see_anew()
 
 
 def delete(ids: Sequence[str]) -> None:
@@ -202,7 +205,10 @@ def seen(run: Run) -> State:
 
 
 def see_anew() -> None:
-    """Forget what was seen; whenever a page is drawn from its beginning."""
+    """Forget what was seen.
+
+    Whenever a page is drawn from its beginning, and when a click changed a run, so that its answer is not a second old.
+    """
     st.session_state.pop(_LOOKS, None)
 
 
