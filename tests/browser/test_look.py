@@ -36,6 +36,6 @@ def test_icons_are_not_read_aloud(page: Page) -> None:
 def test_an_example_is_faint_and_marked(page: Page) -> None:
     page.goto("/learning_rate")
     expect(page.get_by_text("Example with made-up numbers")).to_be_visible()
-    chart = page.locator("[class*=st-key-example_] [data-testid=stPlotlyChart]")
+    chart = page.locator("[class*=st-key-example_] .deem-plot")
     expect(chart.locator(".scatterlayer .trace").first).to_be_attached()
     expect(chart).to_have_css("opacity", "0.5")
