@@ -92,6 +92,8 @@ class Verdict:
     strong_camp : tuple of str
         Learners of the side that gold favours; empty where it does not tell.
     sentences : tuple of str
+    absent : int
+        Rows of the file of gold labels that are not among the votes.
     """
 
     n_gold: int
@@ -108,6 +110,7 @@ class Verdict:
     best_learner: Estimate | None
     strong_camp: tuple[str, ...]
     sentences: tuple[str, ...]
+    absent: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""

@@ -53,6 +53,7 @@ def judged(answer: Answer, method: str = "", *, control: Control = NO_CONTROL) -
         best_learner=None,
         strong_camp=(),
         sentences=(),
+        absent=gold.absent,
     )
     told = words.named(verdict, clamped=method in CLAMPED, weighed=method == WEIGHTS)
     return replace(answer, notes=(*told, *answer.notes), gold=replace(verdict, sentences=told))

@@ -1,8 +1,9 @@
 """Choice between candidates by gold rows, switching only on paired evidence.
 
-The start is the answer without gold, or the vote weighted by gold where the panel is split in two camps. Another
-candidate takes its place only if, on the gold rows where the two differ, it wins more often than it loses by at least
-three rows and by z times the square root of all of them. Rows that `ask` chose are weighed by their stratum.
+The start is the answer without gold, or the vote weighted by gold where the panel is split in two camps. The weighted
+vote takes part from five rows on: by fewer, all learners may look worse than chance, which turns even unanimous votes.
+Another candidate takes its place only if, on the gold rows where the two differ, it wins more often than it loses by at
+least three rows and by z times the square root of all of them. Rows that `ask` chose are weighed by their stratum.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def choose(field: Field, gold: Gold, also: Mapping[str, Codes] | None = None) ->
     gold = gold.without(np.flatnonzero(~field.voted))
     contest = _Contest(field, gold)
     everybody = list(_candidates(field, gold, also or {}))
-    start = next(one for one in everybody if one.name == (WEIGHTS if field.split and gold.n_rows else START))
+    start = next(one for one in everybody if one.name == (WEIGHTS if words.weighed(field, gold.n_rows) else START))
     contest.start = start
     rivals = [contest.rival(one) for one in everybody if one is not start]
     taken, rival = start, None
@@ -85,6 +86,7 @@ def choose(field: Field, gold: Gold, also: Mapping[str, Codes] | None = None) ->
         best_learner=max(covering, key=lambda each: each.share or 0.0, default=None),
         strong_camp=contest.strong_camp(),
         sentences=(),
+        absent=gold.absent,
     )
     return replace(verdict, sentences=words.sentences(verdict, field, rival))
 
@@ -97,7 +99,7 @@ def _candidates(field: Field, gold: Gold, also: Mapping[str, Codes]) -> Iterator
         return _Candidate(name, title, kind, codes[rows], codes)
 
     yield made(START, field.title, "start", field.start_codes)
-    if gold.n_rows:
+    if gold.n_rows >= words.WEIGHED:
         yield _weighted(field, gold)
     for name, codes in field.methods.items():
         yield made(name, registry.METHODS[name].title, "method", codes)

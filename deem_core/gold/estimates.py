@@ -30,11 +30,12 @@ class Design:
     disputed : (g,) bool
         Gold rows on which candidates differ.
     share : float
-        Share of disputed rows among the rows with votes that are not gold, which is what is told of.
+        Share of disputed rows among the rows with votes that are not gold, which is what is told of (of the gold rows if
+        there are no others).
     asked : bool
         Whether some were chosen by `ask`.
     rest : int, optional
-        Rows with votes that are not gold; None for very many.
+        Rows with votes that are not gold; None for very many, or for none: then it is told of more rows like the gold.
     """
 
     disputed: Mask
@@ -50,7 +51,9 @@ class Design:
         """
         left = voted & ~gold.known
         rest = int(left.sum())
-        return cls(disputed[gold.rows], int((disputed & left).sum()) / max(rest, 1), gold.was_asked, rest)
+        told = left if rest else gold.known
+        share = int((disputed & told).sum()) / max(int(told.sum()), 1)
+        return cls(disputed[gold.rows], share, gold.was_asked, rest or None)
 
     @property
     def weights(self) -> Floats:

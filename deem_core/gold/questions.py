@@ -168,7 +168,7 @@ def _reason(field: Field, row: int) -> str:
         sides = f" The two sides of the panel differ: {classes[camps[0]]} against {classes[camps[1]]}."
     if len(said) == 1:
         only = next(iter(said))
-        return sides.strip() or f"All methods say {classes[only]}: it tells how often they are wrong together."
+        return sides.strip() or f"All methods say {classes[only]}; the row shows how often they are wrong together."
     views = [f"{listing(dict.fromkeys(titles), 6)}: {classes[code]}" for code, titles in said.items()]
     return f"Methods differ. {'; '.join(views)}.{sides}"
 
@@ -193,14 +193,14 @@ def _effect(field: Field, kinds: tuple[str, ...], known: int) -> str:
     low, high = wilson(0.8, known + n, LEVEL)
     width = round(50 * float(high - low))
     lead = max(3, int(np.ceil(np.sqrt(max(disputed, 1)))))
-    settle = "The two camps would be weighted by what they get right. " if field.split else ""
+    settle = "The learners of the two camps are then weighted by what they get right. " if field.split else ""
     switch = (
-        f"On the {count(disputed, 'disputed row')} among them another answer takes over if it is ahead by at least "
-        f"{lead} rows."
+        f"{disputed} of the {n} rows are disputed: another method takes over if it wins at least {lead} more of them than "
+        "it loses."
         if disputed >= 3
-        else "They tell how accurate the answer is, but hardly whether another one is better."
+        else "They show how accurate the answer is, but hardly whether another one is better."
     )
     return (
-        f"The candidates differ on {percent(share, careful=True)} of the rows. {settle}With {known + n} gold rows the "
-        f"accuracy of the fused labels is known to about ± {width} points. {switch}"
+        f"The methods differ on {percent(share, careful=True)} of all rows. {settle}With {count(known + n, 'gold row')} the "
+        f"accuracy of the fused labels will be known to within about ±{width} points. {switch}"
     )

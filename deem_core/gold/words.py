@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from deem_core.gold.field import CAMPS, Field
 from deem_core.text import count, listing, percent
 
 if TYPE_CHECKING:
     from deem_core.answers.verdict import Rival, Verdict
-    from deem_core.gold.field import Field
 
+WEIGHED = 5
+"""Gold rows from which the vote that they weigh takes part."""
 ADVISED, TRUSTED = 20, 50
 """Gold rows below which nothing should be relied on, and from which a switch can be trusted."""
+
+
+def weighed(field: Field, n_gold: int) -> bool:
+    """Return whether the start is the vote weighted by gold rows."""
+    return field.split and n_gold >= WEIGHED
 
 
 def names(side: Sequence[str], most: int = 4) -> str:
@@ -28,6 +35,7 @@ def sentences(verdict: Verdict, field: Field, rival: Rival | None) -> tuple[str,
         _accuracy(verdict),
         _learner(verdict),
         _unheard(verdict),
+        _absent(verdict),
         _advice(verdict),
     ]
     return tuple(text for text in said if text)
@@ -46,13 +54,15 @@ def named(verdict: Verdict, *, clamped: bool, weighed: bool) -> tuple[str, ...]:
             f"{used} inside {verdict.chosen_title}, which holds their labels fixed. So they cannot tell how accurate "
             "it is; auto makes better use of gold rows.",
         )
-    few = f"{verdict.n_gold} gold rows are few: aim for at least {ADVISED}." if verdict.n_gold < ADVISED else ""
+    few = f"{_few(verdict)}." if verdict.n_gold < ADVISED else ""
     how = (
         "to weight the learners by what they got right"
         if weighed
         else "to tell how accurate the labels are; the labels of other rows do not depend on them"
     )
-    return tuple(text for text in (f"{used} {how}.", _accuracy(verdict), _unheard(verdict), few) if text)
+    return tuple(
+        text for text in (f"{used} {how}.", _accuracy(verdict), _unheard(verdict), _absent(verdict), few) if text
+    )
 
 
 def _used(verdict: Verdict, field: Field, rival: Rival | None) -> str:
@@ -60,12 +70,16 @@ def _used(verdict: Verdict, field: Field, rival: Rival | None) -> str:
     if not verdict.n_gold:
         return "No gold row has votes, so nothing could be learned from them."
     if rival is not None:
-        start = "the vote weighted by gold" if field.split else f"the answer without gold ({field.title})"
+        start = (
+            "the vote weighted by gold"
+            if weighed(field, verdict.n_gold)
+            else f"the answer without gold ({field.title})"
+        )
         return (
             f"{used}: the labels now come from “{rival.title}”. Where it differs from {start}, it alone is right on "
             f"{count(rival.wins, 'gold row')}, and the other alone on {rival.losses}."
         )
-    if field.split:
+    if weighed(field, verdict.n_gold):
         return (
             f"{used}: the learners form two camps, so the labels come from their vote weighted by what they got "
             "right on the gold rows."
@@ -88,6 +102,8 @@ def _camps(verdict: Verdict, field: Field) -> str:
         return f"So far they favour the camp of {names(verdict.strong_camp)}."
     if verdict.strong_camp and field.split:
         return f"The panel's strong camp is {names(verdict.strong_camp)}."
+    if field.split and verdict.chosen in CAMPS:
+        return "Compared with each other alone, neither camp is ahead by enough yet."
     if field.split:
         return "These rows do not settle which of the two camps is right."
     if verdict.strong_camp and verdict.switched and verdict.n_gold >= ADVISED:
@@ -123,13 +139,22 @@ def _unheard(verdict: Verdict) -> str:
     return f"{count(verdict.unheard, 'gold row')} {has} that no learner votes for, so no learner is right there."
 
 
+def _absent(verdict: Verdict) -> str:
+    if not verdict.absent:
+        return ""
+    are = "is" if verdict.absent == 1 else "are"
+    return f"{count(verdict.absent, 'row')} of the gold file {are} not among the votes and {are} left out."
+
+
+def _few(verdict: Verdict) -> str:
+    are = "is" if verdict.n_gold == 1 else "are"
+    return f"{count(verdict.n_gold, 'gold row')} {are} too few: aim for at least {ADVISED}"
+
+
 def _advice(verdict: Verdict) -> str:
     proves = "" if verdict.switched else " These rows prove nothing about which method is better."
     if verdict.n_gold < ADVISED:
-        return (
-            f"{verdict.n_gold} gold rows are few: aim for at least {ADVISED}, and {TRUSTED} before you trust a "
-            f"switch of method.{proves}"
-        )
+        return f"{_few(verdict)}, and {TRUSTED} before you trust a switch of method.{proves}"
     if verdict.n_gold < TRUSTED and verdict.switched:
         return f"With {TRUSTED} gold rows you could trust this switch."
     return proves.strip()

@@ -193,7 +193,7 @@ _ENTRIES = (
     ),
     Entry(
         name="la1",
-        title="LA, one pass",
+        title="LA in one pass",
         description="A stream of rows, each labelled by the abilities so far.",
         paper="Yang et al., A lightweight, effective and efficient model for label aggregation in crowdsourcing, 2024",
         function="deem_core.methods.la:one_pass",
@@ -202,7 +202,7 @@ _ENTRIES = (
     ),
     Entry(
         name="la2",
-        title="LA, two passes",
+        title="LA in two passes",
         description="Abilities from one pass over the rows, labels from a second one.",
         paper="Yang et al., A lightweight, effective and efficient model for label aggregation in crowdsourcing, 2024",
         function="deem_core.methods.la:two_passes",

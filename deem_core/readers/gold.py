@@ -73,7 +73,7 @@ def read_gold(
     notebook = Notebook()
     source = open_source(file, notebook)
     notebook.notes[:] = [note for note in notebook.notes if note.kind in ("warning", "changed")]
-    answer = queue_answer(source)
+    answer, absent = queue_answer(source), 0
     if answer is not None:
         numbers = row_numbers(source, votes)
         texts = labels_by_row(source, answer, numbers, votes)
@@ -90,11 +90,12 @@ def read_gold(
         task, label = task_and_label(source, "gold label")
         texts = labels_of_rows(source, task, label, votes.ids, notebook, USED, labels)
         asked = None
+        absent = sum(note.count or 0 for note in notebook.notes if note.kind == "left out")
         column = LabelColumn.from_text(label, texts)
     codes, only = _coded(column, votes, MissingRule.of(missing), notebook, labels)
     if not (codes != NO_VOTE).any():
         raise InputError(f"{source.name} holds no gold label. Fill in the column {column.name!r} and upload it again.")
-    return GoldReading(Gold(codes, only, asked), tuple(notebook.notes))
+    return GoldReading(Gold(codes, only, asked, absent), tuple(notebook.notes))
 
 
 def column_gold(request: Request, name: str, votes: Votes, task: str | None) -> GoldReading:
@@ -140,7 +141,7 @@ def row_numbers(source: Source, votes: Votes) -> Codes:
     if wrong.any():
         at = int(wrong.argmax())
         raise InputError(
-            f"{source.name} has {source.text(ROW)[at].as_py()!r} as a number of a row (row {at + 1:,} of the file); "
+            f"{source.name} has the row number {source.text(ROW)[at].as_py()!r} (row {at + 1:,} of the file); "
             f"the votes have rows 1 to {votes.n_rows:,}. Is it the review queue of these votes?"
         )
     rows = numbers.astype(np.int32) - 1

@@ -7,7 +7,7 @@ rows that have a gold label.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,8 @@ class Gold:
         Labels that no learner votes for; every answer is wrong there.
     asked : (n,) array of bool, optional
         Rows that `deem_core.ask` chose. The others count as a fair draw.
+    absent : int
+        Rows of the file of gold labels that are not among the votes.
 
     Examples
     --------
@@ -46,6 +48,7 @@ class Gold:
     codes: Codes
     only: NDArray[Any] = field(default_factory=lambda: np.empty(0, object))
     asked: Mask | None = None
+    absent: int = 0
 
     def __post_init__(self) -> None:
         """Freeze the arrays."""
@@ -83,13 +86,13 @@ class Gold:
     def select(self, rows: Any) -> Gold:
         """Return the gold of some rows: a slice, positions or a mask."""
         assert self.asked is not None  # noqa: S101  # filled in by __post_init__
-        return Gold(self.codes[rows], self.only, self.asked[rows])
+        return replace(self, codes=self.codes[rows], asked=self.asked[rows])
 
     def without(self, rows: Integers) -> Gold:
         """Return the same gold but for some positions."""
         codes = self.codes.copy()
         codes[rows] = NO_VOTE
-        return Gold(codes, self.only, self.asked)
+        return replace(self, codes=codes)
 
     def checked(self, n_rows: int, n_classes: int) -> Gold:
         """Return it if it fits n rows and K classes; refuse it otherwise."""

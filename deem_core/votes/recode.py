@@ -275,4 +275,4 @@ def _recoded_gold(votes: Votes, classes: NDArray[Any]) -> Gold | None:
         return None
     labels = np.array([*votes.classes.tolist(), *votes.gold.only.tolist(), None], object)
     codes, only = code_truth(labels[votes.gold.codes], classes)
-    return Gold(codes, only, votes.gold.asked)
+    return replace(votes.gold, codes=codes, only=only)

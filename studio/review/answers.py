@@ -26,6 +26,8 @@ CROWD_COVERAGE = 0.95
 LABELS = 6
 """Labels of a contradiction that have a button."""
 
+_NOTE_LOOKS = {"understood": ":green[:material/check_circle:]", "changed": ":blue[:material/info:]"}
+
 
 def who(desk: Desk) -> None:
     """Show who answers, how far it is, and what the others did."""
@@ -94,7 +96,7 @@ def bring(opened: Opened) -> None:
         "as the answers of a reviewer named after the file; a file of the same name replaces them.",
     )
     for note in desks.notes():
-        icon = ":orange[:material/warning:]" if note.kind == "warning" else ":green[:material/check_circle:]"
+        icon = _NOTE_LOOKS.get(note.kind, ":orange[:material/warning:]")
         st.markdown(f"{icon} {text.plain(note.text)}")
 
 
@@ -167,7 +169,7 @@ def _confirm(opened: Opened, answers: Ledger) -> None:
     n = sum(reply.label is not None for reply in answers.replies)
     names = sorted({reply.reviewer for reply in answers.replies})
     st.markdown(
-        f"{text.count(n, 'answer')} of {text.plain(text.listing(names, 6))} about "
+        f"{text.count(n, 'answer')} by {text.plain(text.listing(names, 6))} about "
         f"**{text.plain(opened.dataset.name)}** will be deleted permanently. Fused labels that used them stay as "
         "they are."
     )

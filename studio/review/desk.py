@@ -259,7 +259,7 @@ def take_file(dataset: str, key: str) -> None:
         labels = opened.reading.labels
         reading = read_gold(stream, votes, labels.rule, labels)
         taken = _book(opened).take_file(reading, votes, file.name)
-        first = Note("understood", f"{text.count(taken, 'known label')} of {file.name} count from now on.")
+        first = Note("understood", f"{text.count(taken, 'known label')} from {file.name} will be used from now on.")
         state.set_value(NOTES, (first, *(note for note in reading.notes if note.kind != "understood")))
     state.uploaded()
 

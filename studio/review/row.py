@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import streamlit as st
 
@@ -11,23 +12,28 @@ from deem_core.text import clip
 from deem_core.votes import Votes
 from studio import text
 from studio.review import desk as desks
-from studio.review import evidence
+from studio.review import evidence, images
 from studio.review.desk import Desk
 
-KEYS = 9
-"""Labels that have a key of their own."""
+DIGITS = "123456789"
+"""Keys of the labels."""
 FOLDED = 12
 """Learners from which the names of those who voted are folded away."""
-HEIGHT = 330
+HEIGHT, HEIGHT_WITH_IMAGE = 330, 440
 """Pixels of the evidence, so that the buttons below stay where they are."""
+IMAGE_HEIGHT = 290
+"""Pixels of an image at most, so that it is seen whole."""
 NAMES = 8
 """Learners of a label that are named at once."""
 
-_WHOLE_ON_PHONES = (
-    "<style>@media (max-width: 640px) { .st-key-evidence, [data-testid='stLayoutWrapper']:has(> .st-key-evidence) "
+_EVIDENCE_LOOKS = (
+    "<style>.st-key-evidence { scrollbar-color: #8888 transparent } "
+    ".st-key-evidence::-webkit-scrollbar-thumb { background: #8888 } "
+    f".st-key-evidence img {{ max-height: {IMAGE_HEIGHT}px; width: auto !important; object-fit: contain }} "
+    "@media (max-width: 640px) { .st-key-evidence, [data-testid='stLayoutWrapper']:has(> .st-key-evidence) "
     "{ height: auto !important; max-height: none !important } }</style>"
 )
-"""Evidence is not cut where the page scrolls anyway."""
+"""Evidence that goes on has a scroll bar, images are seen whole, and phones, whose page scrolls anyway, show it all."""
 
 _KIND_LOOKS = {
     "disputed": (":material/call_split:", "orange", "Disputed"),
@@ -41,9 +47,8 @@ def show(desk: Desk, position: int) -> None:
     with st.container(border=True, key="desk"):
         _heading(desk, position)
         left, right = st.columns([3, 2], gap="medium")
-        st.html(_WHOLE_ON_PHONES)
-        has_evidence = bool(evidence.of(desk.opened).cells(desk.opened, row))
-        with left.container(height=HEIGHT if has_evidence else "content", border=False, key="evidence"):
+        st.html(_EVIDENCE_LOOKS)
+        with left.container(height=_height(desk, row), border=False, key="evidence"):
             evidence.show(desk.opened, row)
         with right.container(key="row_votes"):
             _votes(desk, position)
@@ -65,6 +70,13 @@ def _heading(desk: Desk, position: int) -> None:
             st.badge(said, icon=":material/edit:", color="gray")
         st.space("stretch")
         st.caption(f"{position + 1} of {len(desk.queue)}", width="content")
+
+
+def _height(desk: Desk, row: int) -> int | Literal["content"]:
+    cells = evidence.of(desk.opened).cells(desk.opened, row).values()
+    if not cells:
+        return "content"
+    return HEIGHT_WITH_IMAGE if any(images.is_image(cell) and not images.host_of(cell) for cell in cells) else HEIGHT
 
 
 def _votes(desk: Desk, position: int) -> None:
@@ -99,11 +111,21 @@ def labels_with_keys(desk: Desk, position: int) -> Sequence[int]:
     most, then the likeliest.
     """
     n_classes = desk.votes.n_classes
-    if n_classes <= KEYS:
+    if n_classes <= len(DIGITS) or all(_is_digit(label) for label in desk.votes.classes):
         return range(n_classes)
     voted = evidence.votes_of(desk.votes, desk.queue.rows[position])
     ranked = dict.fromkeys([*voted, *(code for code in desk.queue.likeliest[position] if code >= 0)])
-    return list(ranked)[:KEYS]
+    return list(ranked)[: len(DIGITS)]
+
+
+def keys_of(labels: Sequence[str]) -> list[str]:
+    """Return the key of each label: a digit is its own, the others take what is left in order."""
+    left = iter(digit for digit in DIGITS if digit not in labels)
+    return [label if _is_digit(label) else next(left) for label in labels]
+
+
+def _is_digit(label: object) -> bool:
+    return str(label) in {"0", *DIGITS}
 
 
 def _labels(desk: Desk, position: int) -> None:
@@ -111,29 +133,29 @@ def _labels(desk: Desk, position: int) -> None:
     likeliest, reply = desk.queue.likeliest[position], desk.mine.get(row)
     shown = labels_with_keys(desk, position)
     with st.container(horizontal=True, gap="small", key="labels"):
-        for number, code in enumerate(shown, start=1):
-            label = str(desk.votes.classes[code])
+        names = [str(desk.votes.classes[code]) for code in shown]
+        for code, label, key in zip(shown, names, keys_of(names), strict=True):
             chosen = reply is not None and reply.label == label
             st.button(
                 text.plain(clip(label)),
                 key=f"label_{row}_{code}",
                 type="primary" if chosen else "secondary",
                 icon=_star(likeliest, code) if code in likeliest else None,
-                shortcut=str(number),
+                shortcut=key,
                 on_click=desks.answer,
                 args=(dataset, run, row, label),
             )
         if len(shown) < desk.votes.n_classes:
-            key = f"other_label_{row}"
+            other = f"other_label_{row}"
             st.selectbox(
                 "Another label",
                 [str(label) for code, label in enumerate(desk.votes.classes.tolist()) if code not in shown],
                 index=None,
-                key=key,
+                key=other,
                 placeholder="Another label",
                 label_visibility="collapsed",
                 on_change=desks.answer_chosen,
-                args=(dataset, run, row, key),
+                args=(dataset, run, row, other),
                 width=220,
             )
 

@@ -10,7 +10,6 @@ import streamlit as st
 
 from deem_core.gold import ADVISED, TRUSTED, Estimate, Rival, Verdict
 from deem_core.runs import FusionSummary
-from deem_core.text import DASH
 from deem_core.votes import Gold
 from studio import jobs, text, widgets
 from studio.data.numbers import Number
@@ -94,10 +93,16 @@ def _percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
+def _about(estimate: Estimate) -> str:
+    return "" if estimate.share is None else f"about {text.percent(estimate.share, 0)}"
+
+
 def _numbers(told: Verdict) -> list[Number]:
-    few = "few" if told.n_gold < ADVISED else ("good to judge by" if told.n_gold < TRUSTED else "enough to trust")
-    answer = f"the answer: {text.percent(told.answer.share)}" if told.answer.share is not None else ""
-    majority = text.percent(told.majority.share) if told.majority.share is not None else DASH
+    few = (
+        "few"
+        if told.n_gold < ADVISED
+        else ("enough to judge by" if told.n_gold < TRUSTED else "enough to trust a switch")
+    )
     return [
         Number(
             "Gold rows",
@@ -109,13 +114,13 @@ def _numbers(told: Verdict) -> list[Number]:
         Number(
             "Fused labels right",
             told.answer.interval,
-            answer,
+            _about(told.answer),
             "Accuracy of the answer that these gold rows choose, as a 90% interval.",
         ),
         Number(
             "Majority vote right",
             told.majority.interval,
-            f"on gold {majority}",
+            _about(told.majority),
             "The same for the majority vote, ties broken at random.",
         ),
     ]

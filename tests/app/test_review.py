@@ -13,7 +13,7 @@ from deem_core.gold import Questions
 from deem_core.runs.answer_book import Reply
 from studio import state
 from studio.data.datasets import open_dataset
-from studio.review import evidence, images
+from studio.review import evidence, images, row
 from tests.app.conftest import button, expect_calm, metrics, words
 from tests.core.runs.test_ask import camps
 from tests.in_process import done
@@ -114,7 +114,7 @@ def test_answers_are_kept_at_once_and_the_next_row_comes(app, workspace, open_de
     assert dict(ledger.labels) == {rows[0]: "yes", rows[1]: "no"}
     assert f"Row {rows[3] + 1}" in app.header[0].value.replace("\\", "")
     assert metrics(app)["Gold rows"] == "2"
-    assert "2 gold rows are few" in words(app)
+    assert "2 gold rows are too few" in words(app)
 
 
 def test_the_last_answer_can_be_taken_back_again_and_again(app, workspace, open_desk, panel):
@@ -148,7 +148,7 @@ def test_a_file_of_known_labels_counts_and_a_bad_one_gets_a_sentence(app, worksp
     open_desk()
     app.file_uploader[0].set_value(("known.csv", b"id,label\nr1,yes\nr2,no\nr3,perhaps\n", "text/csv")).run()
     expect_calm(app)
-    assert "3 known labels of known.csv count from now on" in words(app)
+    assert "3 known labels from known.csv will be used from now on" in words(app)
     assert "no learner votes for it" in words(app)
     assert metrics(app)["Gold rows"] == "3"
     app.file_uploader[0].set_value(("other.csv", b"id,label\nr1,yes\nr1,no\n", "text/csv")).run()
@@ -200,6 +200,20 @@ def test_many_classes_have_keys_for_the_likeliest_and_a_list_for_the_rest(app, w
     ).run()
     expect_calm(app)
     assert set(book_of(workspace, dataset).labels) == {rows[0]}
+
+
+def test_labels_that_are_digits_have_their_own_keys(app, workspace, open_desk):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 10, 200)
+    codes = np.where(rng.random((200, 4)) < 0.7, truth[:, None], rng.integers(0, 10, (200, 4)))
+    dataset = workspace.add_dataset(
+        "digits.csv", pd.DataFrame(codes, columns=list("abcd")).to_csv(index=False).encode()
+    )
+    open_desk(dataset)
+    expect_calm(app)
+    shown = {each.label: each.proto.shortcut for each in app.button if str(each.key).startswith("label_")}
+    assert shown == {str(digit): str(digit) for digit in range(10)}
+    assert row.keys_of(["no", "2", "yes", "1"]) == ["3", "2", "4", "1"]
 
 
 def test_images_are_asked_for_and_never_leave_their_folder(app, workspace, open_desk, tmp_path):

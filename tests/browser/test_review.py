@@ -75,7 +75,7 @@ def test_keys_alone_label_rows_and_a_refresh_loses_nothing(page: Page, panel: Da
     press(page, "ArrowRight")
     press(page, "1")
     expect(page.get_by_text("3 of 20 answered · 1 skipped")).to_be_visible()
-    expect(page.locator(".st-key-verdict").get_by_text("3 gold rows are few")).to_be_visible()
+    expect(page.locator(".st-key-verdict").get_by_text("3 gold rows are too few")).to_be_visible()
     said = answers(workspace, panel, "keys")
     assert list(said.values()) == ["no", "yes", None, "no"]
     assert first in map(str, said)

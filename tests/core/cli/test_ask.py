@@ -73,7 +73,7 @@ def test_a_queue_that_is_filled_in_is_used(capsys, file, queue, tmp_path):
 
 def test_a_queue_holds_the_votes_and_leaves_the_answer_empty(capsys, file, tmp_path):
     told = run(capsys, "ask", file, "-o", tmp_path / "queue.csv", "-n", "25", "--json", tmp_path / "queue.json")
-    assert told.startswith("25 rows to label. The candidates differ on ")
+    assert told.startswith("25 rows to label. The methods differ on ")
     frame = pd.read_csv(tmp_path / "queue.csv", dtype=str)
     votes = pd.read_csv(file, dtype=str)
     learners = [name for name in votes.columns if name not in ("id", "label")]
@@ -176,6 +176,18 @@ def test_ids_that_match_nothing_are_refused(capsys, file, tmp_path):
     gold = write(pd.DataFrame({"task": ["x", "y"], "label": ["0", "1"]}), tmp_path / "gold.csv")
     told = refused(capsys, "fuse", file, "--gold-file", gold, "-o", tmp_path / "fused.csv")
     assert "gold.csv" in told
+
+
+def test_rows_that_only_the_gold_file_has_are_left_out_and_said(capsys, file, tmp_path):
+    known = pd.read_csv(file, dtype=str)[["id", "label"]][:6]
+    known.loc[4:, "id"] = ["nowhere", "elsewhere"]
+    gold = write(known, tmp_path / "gold.csv")
+    told = run(capsys, "fuse", file, "--gold-file", gold, "-o", tmp_path / "fused.csv")
+    assert "Used 4 gold rows" in told
+    assert "2 rows of the gold file are not among the votes and are left out." in told
+    assert "left out" in run(capsys, "fuse", file, "--gold-file", gold, "--method", "mv", "-o", tmp_path / "fused.csv")
+    write(known[:4], gold)
+    assert "left out" not in run(capsys, "fuse", file, "--gold-file", gold, "-o", tmp_path / "fused.csv")
 
 
 def test_an_empty_queue_is_refused(capsys, file, tmp_path):

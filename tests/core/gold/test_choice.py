@@ -1,11 +1,13 @@
 """Choice by gold rows: switch on paired evidence only."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from deem_core import fuse
 from deem_core.auto import make_field
-from deem_core.gold import Verdict, choose
+from deem_core.gold import Verdict, choose, words
 from deem_core.gold.choice import _lead
 from deem_core.votes import Gold
 from tests.core.gold.helpers import field_of, gold_of, panel
@@ -156,3 +158,35 @@ def test_a_strong_camp_is_named_as_such_from_twenty_rows_on():
     assert few.strong_camp[0].startswith("strong")
     assert any("So far they favour the camp of strong" in sentence for sentence in few.sentences)
     assert any("The panel's strong camp is strong" in sentence for sentence in enough.sentences)
+
+
+def test_fewer_than_five_rows_turn_no_panel_of_two_camps():
+    """One row on which everybody is wrong would turn all votes, unanimous ones included."""
+    votes = panel(400, weak=6, strong=5)
+    field = make_field(votes)
+    assert field.split
+    wrong = np.flatnonzero((votes.codes != votes.truth[:, None]).all(axis=1))[:4]
+    assert len(wrong) == 4
+    for g in (1, 4):
+        gold = gold_of(votes.truth, wrong[:g])
+        verdict = choose(field, gold)
+        assert verdict.chosen == "start"
+        assert f"the answer without gold ({field.title}) stays" in verdict.sentences[0]
+        codes = fuse(votes, gold=gold, random_state=0).codes
+        np.testing.assert_array_equal(np.delete(codes, wrong), np.delete(field.start_codes, wrong))
+    assert choose(field, gold_of(votes.truth, np.arange(5))).chosen == "gold_vote"
+
+
+def test_a_camp_that_answers_without_being_ahead_of_the_other_is_no_contradiction():
+    votes = panel(400, weak=6, strong=5)
+    field = make_field(votes)
+    verdict = replace(choose(field, gold_of(votes.truth, np.arange(20))), strong_camp=(), chosen="camp_1")
+    said = words.sentences(verdict, field, None)
+    assert "Compared with each other alone, neither camp is ahead by enough yet." in said
+    said = words.sentences(replace(verdict, chosen="gold_vote"), field, None)
+    assert "These rows do not settle which of the two camps is right." in said
+
+
+def test_few_rows_are_counted_in_english():
+    field, gold = contest(1, 0, ties=0)
+    assert any(text.startswith("1 gold row is too few: aim for") for text in choose(field, gold).sentences)

@@ -96,3 +96,13 @@ def test_estimates_tell_of_the_rows_that_are_left():
     design = Design.of(np.ones(100, bool), disputed, gold)
     assert (design.rest, design.share) == (70, pytest.approx(10 / 70))
     assert design.disputed.all()
+
+
+def test_where_every_row_is_gold_estimates_tell_of_more_rows_like_them():
+    truth, disputed = np.zeros(100, np.int32), np.arange(100) < 40
+    hits = np.where(np.arange(100) % 10 == 0, 0.0, 1.0)
+    for asked in (None, np.ones(100, bool)):
+        design = Design.of(np.ones(100, bool), disputed, gold_of(truth, np.arange(100), asked=asked))
+        found = design.estimate("x", "X", hits)
+        assert found.share == pytest.approx(0.9)
+        assert 0.03 < found.high - found.low < 0.15

@@ -151,8 +151,8 @@ def test_labels_that_a_spreadsheet_would_run_are_understood_with_their_apostroph
     ("data", "sentence"),
     [
         (b"row,reviewed_label\n1,\n2,\n", "No row of r.csv has a reviewed label"),
-        (b"row,reviewed_label\n9,cat\n2,dog\n", "'9' as a number of a row"),
-        (b"row,reviewed_label\nx,cat\n2,dog\n", "'x' as a number of a row"),
+        (b"row,reviewed_label\n9,cat\n2,dog\n", "the row number '9'"),
+        (b"row,reviewed_label\nx,cat\n2,dog\n", "the row number 'x'"),
         (b"row,id,reviewed_label\n1,other,cat\n2,others,dog\n", "the queue of other votes"),
         (b"", "empty"),
         (b"id,label\nzz,cat\nyy,dog\n", "None of the tasks"),
