@@ -30,8 +30,8 @@ class Design:
     disputed : (g,) bool
         Gold rows on which candidates differ.
     share : float
-        Share of disputed rows among the rows with votes that are not gold, which is what is told of (of the gold rows if
-        there are no others).
+        Share of disputed rows among the rows with votes that are not gold, which is what is told of; where there are
+        none, among the gold rows.
     asked : bool
         Whether some were chosen by `ask`.
     rest : int, optional

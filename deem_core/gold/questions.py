@@ -195,12 +195,12 @@ def _effect(field: Field, kinds: tuple[str, ...], known: int) -> str:
     lead = max(3, int(np.ceil(np.sqrt(max(disputed, 1)))))
     settle = "The learners of the two camps are then weighted by what they get right. " if field.split else ""
     switch = (
-        f"{disputed} of the {n} rows are disputed: another method takes over if it wins at least {lead} more of them than "
-        "it loses."
+        f"{disputed} of the {n} rows are disputed: another method takes over if it wins at least {lead} more of "
+        "them than it loses."
         if disputed >= 3
         else "They show how accurate the answer is, but hardly whether another one is better."
     )
     return (
-        f"The methods differ on {percent(share, careful=True)} of all rows. {settle}With {count(known + n, 'gold row')} the "
-        f"accuracy of the fused labels will be known to within about ±{width} points. {switch}"
+        f"The methods differ on {percent(share, careful=True)} of all rows. {settle}With {count(known + n, 'gold row')} "
+        f"the accuracy of the fused labels will be known to within about ±{width} points. {switch}"
     )

@@ -98,11 +98,7 @@ def _about(estimate: Estimate) -> str:
 
 
 def _numbers(told: Verdict) -> list[Number]:
-    few = (
-        "few"
-        if told.n_gold < ADVISED
-        else ("enough to judge by" if told.n_gold < TRUSTED else "enough to trust a switch")
-    )
+    few = "few" if told.n_gold < ADVISED else ("enough to judge by" if told.n_gold < TRUSTED else "enough to trust")
     return [
         Number(
             "Gold rows",
