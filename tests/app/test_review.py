@@ -13,7 +13,8 @@ from deem_core.gold import Questions
 from deem_core.runs.answer_book import Reply
 from studio import state
 from studio.data.datasets import open_dataset
-from studio.review import evidence, images, row
+from studio.review import evidence, images
+from studio.review.row import keys_of
 from tests.app.conftest import button, expect_calm, metrics, words
 from tests.core.runs.test_ask import camps
 from tests.in_process import done
@@ -213,7 +214,7 @@ def test_labels_that_are_digits_have_their_own_keys(app, workspace, open_desk):
     expect_calm(app)
     shown = {each.label: each.proto.shortcut for each in app.button if str(each.key).startswith("label_")}
     assert shown == {str(digit): str(digit) for digit in range(10)}
-    assert row.keys_of(["no", "2", "yes", "1"]) == ["3", "2", "4", "1"]
+    assert keys_of(["no", "2", "yes", "1"]) == ["3", "2", "4", "1"]
 
 
 def test_images_are_asked_for_and_never_leave_their_folder(app, workspace, open_desk, tmp_path):
