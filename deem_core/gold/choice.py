@@ -59,7 +59,9 @@ def choose(field: Field, gold: Gold, also: Mapping[str, Codes] | None = None) ->
     gold = gold.without(np.flatnonzero(~field.voted))
     contest = _Contest(field, gold)
     everybody = list(_candidates(field, gold, also or {}))
-    start = next(one for one in everybody if one.name == (WEIGHTS if words.weighed(field, gold.n_rows) else START))
+    start = next(
+        one for one in everybody if one.name == (WEIGHTS if words.starts_weighed(field, gold.n_rows) else START)
+    )
     contest.start = start
     rivals = [contest.rival(one) for one in everybody if one is not start]
     taken, rival = start, None

@@ -200,5 +200,9 @@ def _effect(field: Field, kinds: tuple[str, ...], known: int) -> str:
         if disputed >= 3
         else "They show how accurate the answer is, but hardly whether another one is better."
     )
+    differ = f"The methods differ on {percent(share, careful=True)} of all rows."
     rows = count(known + n, "gold row")
-    return f"The methods differ on {percent(share, careful=True)} of all rows. {settle}With {rows} the accuracy of the fused labels will be known to within about ±{width} points. {switch}"
+    return (
+        f"{differ} {settle}With {rows} the accuracy of the fused labels will be known to within about ±{width} points. "
+        f"{switch}"
+    )

@@ -17,7 +17,7 @@ ADVISED, TRUSTED = 20, 50
 """Gold rows below which nothing should be relied on, and from which a switch can be trusted."""
 
 
-def weighed(field: Field, n_gold: int) -> bool:
+def starts_weighed(field: Field, n_gold: int) -> bool:
     """Return whether the start is the vote weighted by gold rows."""
     return field.split and n_gold >= WEIGHED
 
@@ -72,14 +72,14 @@ def _used(verdict: Verdict, field: Field, rival: Rival | None) -> str:
     if rival is not None:
         start = (
             "the vote weighted by gold"
-            if weighed(field, verdict.n_gold)
+            if starts_weighed(field, verdict.n_gold)
             else f"the answer without gold ({field.title})"
         )
         return (
             f"{used}: the labels now come from “{rival.title}”. Where it differs from {start}, it alone is right on "
             f"{count(rival.wins, 'gold row')}, and the other alone on {rival.losses}."
         )
-    if weighed(field, verdict.n_gold):
+    if starts_weighed(field, verdict.n_gold):
         return (
             f"{used}: the learners form two camps, so the labels come from their vote weighted by what they got "
             "right on the gold rows."
