@@ -144,7 +144,7 @@ def gather(workspace: Workspace, run: Run, reading: Reading | None = None) -> Ma
         alarms=tuple(raised),
         swept=swept,
         inspection=inspection,
-        card=_card(run, summary, reading.votes, findings, inspection),
+        card=_card(run, summary, workspace.with_gold(reading.votes, run.spec), findings, inspection),
         comparison=comparison,
         compare_run=compare_run,
     )

@@ -27,8 +27,8 @@ from deem_core.diagnostics import (
     unused_probabilities,
 )
 from deem_core.readers import LabelRow, Note, Noun, Reading, Sketch, Source, label_table, noun_of
-from deem_core.runs import Dataset
-from deem_core.votes import NO_VOTE, Facts, PairAgreement, RowAgreement, pair_agreement, row_agreement
+from deem_core.runs import Dataset, Run
+from deem_core.votes import NO_VOTE, Facts, PairAgreement, RowAgreement, Votes, pair_agreement, row_agreement
 from studio import state
 from studio.data.samples import Sample
 from studio.workspace import workspace
@@ -119,6 +119,14 @@ class Opened:
     dataset: Dataset
     reading: Reading
     facts: Facts
+
+    def votes_of(self, run: Run | None) -> Votes:
+        """Return the votes as a run used them.
+
+        With the gold labels it was given, which are not evaluated on.
+        """
+        votes = self.reading.votes
+        return votes if run is None else workspace().with_gold(votes, run.spec)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:

@@ -102,11 +102,10 @@ def labelled(run: Run, method: str = "") -> Labelled:
 
 @st.cache_resource(max_entries=3, show_spinner="Reading the labels…", hash_funcs={Run: lambda run: run.id})
 def _labelled(run: Run, method: str, _path: Path, _opened: Opened) -> Labelled:
+    whole = _opened.votes_of(run)
     if method or (run.kind == "fuse" and run.result("model.safetensors") is None):  # nobody to ask again
-        votes = _opened.reading.votes
-        return Labelled(run, _opened, _opened.reading, StoredAnswer(_path, votes.n_classes).answer(votes), method)
-    votes = _in_terms_of(run, _opened.reading.votes)
-    whole = _opened.reading.votes
+        return Labelled(run, _opened, _opened.reading, StoredAnswer(_path, whole.n_classes).answer(whole), method)
+    votes = _in_terms_of(run, whole)
     answer = StoredAnswer(_path, votes.n_classes).answer(votes, otherwise=lambda: _ask_again(run, whole))
     return Labelled(run, _opened, _opened.reading, answer)
 

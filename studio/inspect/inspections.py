@@ -55,7 +55,8 @@ def of_training(run: Run) -> Run:
         if model is None:
             raise InputError("This training is not finished, so there is nothing to inspect yet.")
         space = workspace()
-        config = {"model": space.store(model), "training": run.id, "random_state": 0}
+        gold = {"gold": run.config["gold"]} if "gold" in run.config else {}
+        config = {"model": space.store(model), "training": run.id, "random_state": 0, **gold}
         return space.start_run("inspect", space.dataset(run.dataset_id), config, f"Inspection of {jobs.title(run)}")
 
 
@@ -157,7 +158,7 @@ def confusion_of(
         raise InputError("The labels of this training are gone.")
     votes = opened.reading.votes
     counted = real_confusion(replace(votes, truth=labels.codes, truth_only=np.empty(0, object)), [learner])
-    return replace(counted, source="estimated"), real_confusion(votes, [learner]) if truth else None
+    return replace(counted, source="estimated"), real_confusion(opened.votes_of(training), [learner]) if truth else None
 
 
 def cells_used(confusion: Confusion) -> pd.DataFrame:

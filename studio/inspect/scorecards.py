@@ -48,7 +48,7 @@ def _card(run: Run, inspected: bool, _inspection: Inspection | None, _opened: Op
     stored = trainings.outcome(run, _opened)
     if stored is None:
         raise InputError("The labels of this run are gone. Run it again.")
-    answer: Answer = stored.answer(_opened.reading.votes)
+    answer: Answer = stored.answer(_opened.votes_of(run))
     summary = trainings.summary(run)
     by = "" if summary is None else summary.training.answered_by or summary.training.method
     gold = None if summary is None else summary.gold

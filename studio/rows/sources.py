@@ -59,7 +59,7 @@ class Source:
 @st.cache_resource(max_entries=6, show_spinner=False)
 def _table(opening: str, run: str, method: str, comparison: str, _source: Source) -> RowTable:
     opened, of_run = _source.opened, _source.run
-    votes, found = opened.reading.votes, _source._comparison
+    votes, found = opened.votes_of(of_run), _source._comparison
     methods = {} if found is None else comparisons.labels(found)
     path = None if of_run is None else of_run.labels(method) if method else of_run.result("result.parquet")
     if of_run is None or (path is None and method not in methods):

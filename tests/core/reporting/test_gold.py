@@ -7,6 +7,7 @@ import pytest
 
 from deem_core.gold import Estimate
 from deem_core.reporting import report as report_of
+from deem_core.reporting.material import gather
 from deem_core.reporting.render import estimated
 from tests.core.reporting.helpers import Page, done, give_gold, table, verdict_of
 
@@ -100,3 +101,4 @@ def test_the_stored_gold_labels_are_named_by_their_hash(workspace):
     assert (told["gold_name"], told["gold_sha256"], told["hint"]) == ("gold.csv", digest, "")
     assert f"named by its SHA-256: {digest}" in Page(report.html()).text
     assert report.to_dict()["evaluation"]["rows"] == 55
+    assert gather(workspace, run).card.real.rows.max() == 55  # the scorecard leaves gold rows out, too

@@ -9,9 +9,13 @@ import pyarrow.parquet
 import pytest
 
 from deem_core.answers.export import fused_table
+from deem_core.comparison.evaluation import evaluate
 from deem_core.errors import InputError
 from deem_core.methods import registry
+from studio.data.datasets import open_dataset
 from studio.export import results
+from studio.inspect import scorecards
+from studio.rows.sources import Source
 from tests.in_process import done
 from tests.studio.labelling import POSTERIOR, WIDE, finished
 
@@ -55,6 +59,23 @@ def test_long_data_come_back_one_row_for_each_task(workspace):
     assert sorted(fused["task"]) == ["07", "a", "b"]
     assert list(fused) == ["task", "fused_label", "confidence", "p_1", "p_2"]
     assert table_of(made.head(2))["task"].to_pylist() == fused["task"].tolist()[:2]
+
+
+@pytest.mark.parametrize("kind", ["fuse", "train"])
+def test_gold_rows_that_a_run_was_given_are_marked_and_evaluated_nowhere(workspace, kind):
+    dataset = workspace.add_dataset("votes.csv", WIDE.encode())
+    gold = workspace.store(b"row,gold_label\n1,cat\n")
+    run = finished(workspace, dataset, POSTERIOR, kind=kind, config={"gold": gold})
+    opened = open_dataset(dataset.id)
+    assert opened.reading.votes.truth.tolist() == [0, 1, 0, -1]
+    found = results.labelled(run)
+    fused = cells(results.fused_bytes(found, ".csv", {}))
+    assert fused["gold_label"].tolist() == ["cat", "", "", ""]
+    assert evaluate(found.answer).rows == 2  # the first of three rows with truth is gold
+    shown = Source(opened, run).table
+    assert shown.votes.truth.tolist() == [-1, 1, 0, -1]
+    assert shown.votes.gold.rows.tolist() == [0]
+    assert scorecards.of_run(run, opened, None).real.rows[0].max() == 1
 
 
 def test_the_head_is_the_head_of_the_whole(found):

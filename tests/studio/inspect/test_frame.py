@@ -124,7 +124,7 @@ def test_of_many_classes_those_with_enough_rows_are_shown():
 
 
 def test_a_confusion_that_is_not_kept_is_counted_from_the_labels(found, votes, monkeypatch):
-    opened = SimpleNamespace(reading=SimpleNamespace(votes=votes))
+    opened = SimpleNamespace(reading=SimpleNamespace(votes=votes), votes_of=lambda run: votes)
     fused = votes.majority_vote.codes
     monkeypatch.setattr(trainings, "outcome", lambda run, opened: SimpleNamespace(codes=fused))
     kept, real = inspections.confusion_of(found, None, opened, "bob")
