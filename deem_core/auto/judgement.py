@@ -19,6 +19,8 @@ from deem_core.typing import Codes
 
 CLAMPED = ("ds",)
 """Methods that hold gold labels fixed, so that gold rows cannot tell how right they are."""
+ANCHORED = ("deem",)
+"""Methods whose hidden classes get their names from gold labels, too (`votes.alignment.anchored_map`)."""
 
 
 def judged(answer: Answer, method: str = "", *, control: Control = NO_CONTROL) -> Answer:
@@ -55,7 +57,7 @@ def judged(answer: Answer, method: str = "", *, control: Control = NO_CONTROL) -
         sentences=(),
         absent=gold.absent,
     )
-    told = words.named(verdict, clamped=method in CLAMPED, weighed=method == WEIGHTS)
+    told = words.named(verdict, clamped=method in CLAMPED, weighed=method == WEIGHTS, anchored=method in ANCHORED)
     return replace(answer, notes=(*told, *answer.notes), gold=replace(verdict, sentences=told))
 
 

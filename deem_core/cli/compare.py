@@ -13,7 +13,7 @@ from deem_core.comparison.result import FIRST_CLASS, TIES_DRAWN
 from deem_core.errors import InputError
 from deem_core.files.atomic import write_json
 from deem_core.methods.registry import BUDGET
-from deem_core.text import interval, percent, size
+from deem_core.text import count, interval, percent, size
 
 if TYPE_CHECKING:
     from deem_core.comparison import Comparison, MethodResult
@@ -75,6 +75,8 @@ def _compare(options: argparse.Namespace) -> None:
             control=bar,
         )
     print(f"{Path(options.file).name}: {votes.dimensions}, {sum(method.ran for method in found.methods)} methods.")
+    if votes.gold is not None:
+        print(f"Methods that take gold use {count(votes.gold.n_rows, 'gold row')}; accuracies leave them out.")
     for line in report(found):
         print(line)
     if options.json:

@@ -160,7 +160,7 @@ def _fuse(options: argparse.Namespace) -> None:
         model = _fitted(options, reading.votes)
         answer = judged(model.fuse(reading.votes), options.method)
         sentences, result = outcome.story(model.summary_), outcome.result_of(model.summary_)
-        sentences = [*(() if answer.gold is None else answer.gold.sentences), *sentences]
+        sentences = [*_gold_sentences(answer), *sentences]
     else:
         settings = training_settings(options)
         seed = settings.pop("random_state")
@@ -173,8 +173,7 @@ def _fuse(options: argparse.Namespace) -> None:
     seconds = time.perf_counter() - start
     _write(reading, answer, options)
     sentences = _with_note(options, reading.votes, sentences)
-    told = {} if answer.gold is None else {"gold": answer.gold.to_dict()}
-    outcome.tell(answer, options, sentences, {**result, "seconds": seconds, **told})
+    outcome.tell(answer, options, sentences, {**result, "seconds": seconds, **_gold_result(answer)})
 
 
 def _train(options: argparse.Namespace) -> None:
@@ -184,12 +183,12 @@ def _train(options: argparse.Namespace) -> None:
     reading = read_file(options)
     model = _fitted(options, reading.votes)
     model.save(options.output)
-    summary = model.summary_
+    summary, answer = model.summary_, judged(model.fuse(reading.votes), options.method)
     outcome.tell(
-        model.fuse(reading.votes),
+        answer,
         options,
-        _with_note(options, reading.votes, outcome.story(summary)),
-        {**outcome.result_of(summary), "seconds": summary.seconds},
+        _with_note(options, reading.votes, [*_gold_sentences(answer), *outcome.story(summary)]),
+        {**outcome.result_of(summary), "seconds": summary.seconds, **_gold_result(answer)},
     )
 
 
@@ -208,6 +207,14 @@ def _apply(options: argparse.Namespace) -> None:
     sentences = [f"The model was trained on {model.n_rows_:,} rows.", *differences]
     options.method = "apply"
     outcome.tell(answer, options, sentences, {"warnings": differences, "settings": {}, "restarts": []})
+
+
+def _gold_sentences(answer: Answer) -> tuple[str, ...]:
+    return () if answer.gold is None else answer.gold.sentences
+
+
+def _gold_result(answer: Answer) -> dict[str, Any]:
+    return {} if answer.gold is None else {"gold": answer.gold.to_dict()}
 
 
 def _fitted(options: argparse.Namespace, votes: Votes) -> Fuser:

@@ -41,10 +41,11 @@ def sentences(verdict: Verdict, field: Field, rival: Rival | None) -> tuple[str,
     return tuple(text for text in said if text)
 
 
-def named(verdict: Verdict, *, clamped: bool, weighed: bool) -> tuple[str, ...]:
+def named(verdict: Verdict, *, clamped: bool, weighed: bool, anchored: bool) -> tuple[str, ...]:
     """Return what gold rows say of a method that was named.
 
-    ``clamped`` is one that holds their labels fixed, ``weighed`` one that learns weights from them.
+    ``clamped`` is one that holds their labels fixed, ``weighed`` one that learns weights from them,
+    ``anchored`` one whose hidden classes are named by them, too.
     """
     used = f"Used {count(verdict.n_gold, 'gold row')}"
     if not verdict.n_gold:
@@ -55,11 +56,12 @@ def named(verdict: Verdict, *, clamped: bool, weighed: bool) -> tuple[str, ...]:
             "it is; auto makes better use of gold rows.",
         )
     few = f"{_few(verdict)}." if verdict.n_gold < ADVISED else ""
-    how = (
-        "to weight the learners by what they got right"
-        if weighed
-        else "to tell how accurate the labels are; the labels of other rows do not depend on them"
-    )
+    if weighed:
+        how = "to weight the learners by what they got right"
+    elif anchored:
+        how = "to name the model's hidden classes and to tell how accurate the labels are"
+    else:
+        how = "to tell how accurate the labels are; the labels of other rows do not depend on them"
     return tuple(
         text for text in (f"{used} {how}.", _accuracy(verdict), _unheard(verdict), _absent(verdict), few) if text
     )

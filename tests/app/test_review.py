@@ -171,6 +171,18 @@ def test_fusing_with_gold_keeps_the_answers_that_were_used(app, workspace, open_
     assert workspace.input(run.config["gold"]).read_text().splitlines()[1].replace('"', "").endswith(",yes,yes")
 
 
+def test_rows_that_were_passed_over_come_again_at_the_end(app, workspace, open_desk, panel):
+    rows = open_desk()
+    votes = workspace.read(panel).votes
+    for row in rows[1:-1]:
+        workspace.answer_book(panel).add(Reply(row, str(votes.ids[row]), "yes", "reviewer", time.time()))
+    for at in range(len(rows) - 1):
+        press(app, f"forward_{rows[at]}")
+    press(app, f"label_{rows[-1]}_1")
+    expect_calm(app)
+    assert f"Row {rows[0] + 1}" in app.header[0].value.replace("\\", "")
+
+
 def test_a_finished_queue_says_so_and_forgetting_begins_anew(app, workspace, open_desk, panel):
     rows = open_desk()
     votes = workspace.read(panel).votes

@@ -18,7 +18,7 @@ POSTERIOR = np.array([[0.6, 0.4], [0.8, 0.2], [0.5, 0.5], [0.3, 0.7]])
 """The second label overrules a unanimous vote."""
 
 
-def finished(workspace: Workspace, dataset, posterior, support=None, kind="train", config=None):
+def finished(workspace: Workspace, dataset, posterior, support=None, *, kind="train", config=None):
     """Return a training of a dataset, or another run, that is done and gave this posterior."""
     settings = {"method": "deem", "random_state": 0, **(config or {})}
     run = workspace.new_run(kind, dataset, settings, title="By hand")

@@ -103,6 +103,16 @@ def test_a_column_is_gold_if_it_is_named(capsys, file, tmp_path):
     assert json.loads((tmp_path / "out.json").read_text())["evaluation"]["rows"] == 370
 
 
+def test_training_and_comparing_with_gold_say_so_too(capsys, file, queue, tmp_path):
+    model, result = tmp_path / "model.safetensors", tmp_path / "train.json"
+    told = run(capsys, "train", file, "--gold-file", queue, "--method", "gds", "-o", model, "--json", result)
+    assert "Used 20 gold rows to tell how accurate the labels are" in told
+    assert json.loads(result.read_text())["gold"]["n_gold"] == 20
+    told = run(capsys, "compare", file, "--gold-file", queue, "--methods", "mv,ds")
+    assert "Methods that take gold use 20 gold rows; accuracies leave them out." in told
+    assert "gold rows" not in run(capsys, "compare", file, "--methods", "mv,ds")
+
+
 def test_truth_is_never_gold_unless_it_is_said(capsys, file, tmp_path):
     out, result = tmp_path / "fused.csv", tmp_path / "out.json"
     told = run(capsys, "fuse", file, "-o", out, "--json", result)
