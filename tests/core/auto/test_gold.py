@@ -5,6 +5,8 @@ import pytest
 
 from deem_core import DEEM, InputError, fuse, simulate
 from deem_core.auto import fuse_run
+from deem_core.auto.verbs import further
+from deem_core.control import NO_CONTROL
 from deem_core.methods import dawid_skene
 from deem_core.votes.alignment import anchored_map, class_map
 from tests.core.gold.helpers import gold_of, panel
@@ -144,3 +146,11 @@ def test_deem_trains_on_votes_with_gold_and_says_how_right_it_is():
     assert not any("do not depend on them" in note for note in answer.notes)
     model = DEEM(updates=20, restarts=2, random_state=0).fit(votes)
     assert model.fuse(votes).said_on_gold is None
+
+
+def test_further_candidates_know_neither_truth_nor_gold():
+    votes = panel(60)
+    made = further(votes.with_gold(gold_of(votes.truth, np.arange(20))), "auto", ["ds"], 0, NO_CONTROL)
+    for answer in made.values():
+        assert answer.votes.gold is None
+        assert answer.votes.truth is None

@@ -190,3 +190,14 @@ def test_a_camp_that_answers_without_being_ahead_of_the_other_is_no_contradictio
 def test_few_rows_are_counted_in_english():
     field, gold = contest(1, 0, ties=0)
     assert any(text.startswith("1 gold row is too few: aim for") for text in choose(field, gold).sentences)
+
+
+def test_of_two_that_are_ahead_the_one_that_changes_more_rows_answers():
+    truth, start = np.zeros(200, np.int32), np.zeros(200, np.int32)
+    start[:5] = 1
+    few, many = start.copy(), start.copy()
+    few[:5] = 0  # right on five gold rows, and changes nothing else
+    many[:4] = 0
+    many[100:150] = 1
+    field = field_of(np.column_stack([start] * 3), start, {"ds": few, "onecoin": many})
+    assert choose(field, gold_of(truth, np.arange(25))).chosen == "onecoin"

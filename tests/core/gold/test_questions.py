@@ -95,3 +95,9 @@ def test_a_queue_that_is_filled_in_comes_back_as_gold(tmp_path):
 def test_questions_survive_json(field):
     asked = questions(field, 20, rng=rng())
     assert Questions.from_dict(asked.to_dict()) == asked
+
+
+def test_the_likeliest_label_is_that_of_the_answer(field):
+    asked = questions(field, 20, rng=rng())
+    assert [first for first, _ in asked.likeliest] == field.start_codes[list(asked.rows)].tolist()
+    assert all(first != second for first, second in asked.likeliest)
