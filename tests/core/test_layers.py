@@ -8,9 +8,8 @@ import functools
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[2]
 
@@ -44,6 +43,10 @@ ROOMS = (
 
 DRAWING = {"figures", "reporting"}
 """Rooms that may import `figures`: a report arranges pictures."""
+
+CODE = ("deem_core", "studio", "pages")
+
+HELPER_OF_FIGURES = "deem_core.figures._"
 
 MOST_LINES = 450
 MOST_WORDS = 12
@@ -101,6 +104,12 @@ def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
+def expect_none(found: Iterable[tuple[Path, object]]) -> None:
+    """No file breaks the rule; all that do are named together with what is wrong in them."""
+    wrong = [f"{name_of(path)}: {', '.join(sorted(what)) if isinstance(what, set) else what}" for path, what in found]
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
 # ---------------------------------------------------------------------- the order of rooms
 
 
@@ -109,12 +118,10 @@ def test_every_room_has_its_place_in_the_order():
     assert found == set(ROOMS)
 
 
-@pytest.mark.parametrize("path", files("deem_core"), ids=name_of)
-def test_a_room_imports_only_those_before_it(path):
-    room = room_of(path)
-    if room in ROOMS:
-        allowed = set(ROOMS[: ROOMS.index(room) + 1])
-        assert rooms(path) <= allowed
+def test_a_room_imports_only_those_before_it():
+    later = {room: set(ROOMS[at + 1 :]) for at, room in enumerate(ROOMS)}
+    paths = [path for path in files("deem_core") if room_of(path) in later]
+    expect_none((path, below) for path in paths if (below := rooms(path) & later[room_of(path)]))
 
 
 def test_the_map_names_every_room():
@@ -123,27 +130,33 @@ def test_the_map_names_every_room():
         assert f"`{room}" in text, room
 
 
-@pytest.mark.parametrize("path", files("deem_core"), ids=name_of)
-def test_the_library_knows_nothing_of_the_app(path):
-    assert not packages(path) & {"streamlit", "studio", "pages", "app"}
+def expect_without(paths: Iterable[Path], names: set[str]) -> None:
+    """None of the files imports any of these packages."""
+    expect_none((path, taken) for path in paths if (taken := packages(path) & names))
 
 
-@pytest.mark.parametrize("path", files("deem_core", "studio", "pages"), ids=name_of)
-def test_only_figures_import_plotly(path):
-    if ROOT / "deem_core" / "figures" not in path.parents:
-        assert "plotly" not in packages(path)
+def outside_figures() -> list[Path]:
+    return [path for path in files(*CODE) if ROOT / "deem_core" / "figures" not in path.parents]
 
 
-@pytest.mark.parametrize("path", files("deem_core"), ids=name_of)
-def test_numbers_do_not_import_pictures(path):
-    if room_of(path) not in DRAWING:
-        assert "figures" not in rooms(path)
+def test_the_library_knows_nothing_of_the_app():
+    expect_without(files("deem_core"), {"streamlit", "studio", "pages", "app"})
 
 
-@pytest.mark.parametrize("path", files("deem_core", "studio", "pages"), ids=name_of)
-def test_helpers_of_figures_stay_inside(path):
-    if ROOT / "deem_core" / "figures" not in path.parents:
-        assert not any(name.startswith("deem_core.figures._") for name in imports(path))
+def test_only_figures_import_plotly():
+    expect_without(outside_figures(), {"plotly"})
+
+
+def test_numbers_do_not_import_pictures():
+    numbers = [path for path in files("deem_core") if room_of(path) not in DRAWING]
+    expect_none((path, "figures") for path in numbers if "figures" in rooms(path))
+
+
+def test_helpers_of_figures_stay_inside():
+    taken = (
+        (path, {name for name in imports(path) if name.startswith(HELPER_OF_FIGURES)}) for path in outside_figures()
+    )
+    expect_none((path, names) for path, names in taken if names)
 
 
 # ---------------------------------------------------------------------- torch is loaded by those who train
@@ -204,25 +217,25 @@ def test_the_first_page_of_the_app_needs_neither_torch_nor_numba(tmp_path, monke
 # ---------------------------------------------------------------------- studio and pages
 
 
-@pytest.mark.parametrize("path", files("studio"), ids=name_of)
-def test_what_pages_share_imports_no_page(path):
-    assert not packages(path) & {"pages", "app"}
+def test_what_pages_share_imports_no_page():
+    expect_without(files("studio"), {"pages", "app"})
 
 
-@pytest.mark.parametrize("path", files("pages"), ids=name_of)
-def test_pages_arrange_and_do_not_compute(path):
-    assert not packages(path) & {"numpy", "pandas", "pyarrow", "torch", "sklearn", "scipy"}
+def test_pages_arrange_and_do_not_compute():
+    expect_without(files("pages"), {"numpy", "pandas", "pyarrow", "torch", "sklearn", "scipy"})
 
 
-@pytest.mark.parametrize("path", files("pages"), ids=name_of)
-def test_pages_leave_the_session_to_studio(path):
-    assert "session_state" not in path.read_text(encoding="utf-8")
+def test_pages_leave_the_session_to_studio():
+    texts = ((path, path.read_text(encoding="utf-8")) for path in files("pages"))
+    expect_none((path, "session_state") for path, text in texts if "session_state" in text)
 
 
-@pytest.mark.parametrize("path", [*files("pages"), ROOT / "app.py"], ids=name_of)
-def test_pages_have_no_expression_that_streamlit_would_show(path):
-    body = ast.parse(path.read_text(encoding="utf-8")).body[1:]  # the first is the docstring
-    assert not [node.lineno for node in body if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Call)]
+def test_pages_have_no_expression_that_streamlit_would_show():
+    def shown(path: Path) -> list[int]:
+        body = ast.parse(path.read_text(encoding="utf-8")).body[1:]  # the first is the docstring
+        return [node.lineno for node in body if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Call)]
+
+    expect_none((path, lines) for path in [*files("pages"), ROOT / "app.py"] if (lines := shown(path)))
 
 
 def test_the_app_knows_few_modules_of_the_library():
@@ -242,9 +255,9 @@ def test_the_app_knows_few_modules_of_the_library():
 # ---------------------------------------------------------------------- manners
 
 
-@pytest.mark.parametrize("path", files("deem_core", "studio", "pages"), ids=name_of)
-def test_no_module_is_too_long_to_read(path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+def test_no_module_is_too_long_to_read():
+    lengths = ((path, len(path.read_text(encoding="utf-8").splitlines())) for path in files(*CODE))
+    expect_none((path, lines) for path, lines in lengths if lines > MOST_LINES)
 
 
 def words(line: str) -> list[str]:
@@ -252,23 +265,30 @@ def words(line: str) -> list[str]:
     return [word for word in re.sub(r"\([^)]*\)", "", line).split() if re.search("[A-Za-z]{2}|^a$", word)]
 
 
-@pytest.mark.parametrize("path", files("deem_core", "studio", "pages"), ids=name_of)
-def test_first_lines_of_docstrings_are_short(path):
-    for node in nodes(path):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and (text := ast.get_docstring(node)):
-            assert len(words(text.splitlines()[0])) <= MOST_WORDS, text.splitlines()[0]
+def test_first_lines_of_docstrings_are_short():
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    firsts = (
+        (path, text.splitlines()[0])
+        for path in files(*CODE)
+        for node in nodes(path)
+        if isinstance(node, documented) and (text := ast.get_docstring(node))
+    )
+    expect_none((path, line) for path, line in firsts if len(words(line)) > MOST_WORDS)
 
 
-@pytest.mark.parametrize("path", [*files("deem_core", "studio", "pages"), ROOT / "app.py"], ids=name_of)
-def test_nothing_but_the_command_line_prints(path):
-    if ROOT / "deem_core" / "cli" not in path.parents:
-        assert "print" not in calls(path)
+def test_nothing_but_the_command_line_prints():
+    quiet = [path for path in [*files(*CODE), ROOT / "app.py"] if ROOT / "deem_core" / "cli" not in path.parents]
+    expect_none((path, "print") for path in quiet if "print" in calls(path))
 
 
-@pytest.mark.parametrize("path", [*files("deem_core", "studio", "pages"), ROOT / "app.py"], ids=name_of)
-def test_no_file_can_run_code(path):
-    assert not packages(path) & {"pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
-    assert not calls(path) & {"eval", "exec"}
-    for node in nodes(path):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "torch.load":  # a third party's weights
-            assert any(word.arg == "weights_only" and ast.unparse(word.value) == "True" for word in node.keywords)
+def test_no_file_can_run_code():
+    everything = [*files(*CODE), ROOT / "app.py"]
+    expect_without(everything, {"pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"})
+    expect_none((path, taken) for path in everything if (taken := calls(path) & {"eval", "exec"}))
+    for path in everything:
+        if "torch.load" in calls(path):  # a third party's weights
+            loads = [
+                node for node in nodes(path) if isinstance(node, ast.Call) and ast.unparse(node.func) == "torch.load"
+            ]
+            kinds = [{word.arg: ast.unparse(word.value) for word in node.keywords} for node in loads]
+            expect_none((path, kind) for kind in kinds if kind.get("weights_only") != "True")
