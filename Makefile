@@ -4,6 +4,9 @@ VENV := .venv
 PY := $(VENV)/bin/python
 ARGS ?=
 
+# Tests start hundreds of processes: Python keeps what it compiled for the next one.
+unexport PYTHONDONTWRITEBYTECODE
+
 PYTHONS := python3 python python3.14 python3.13 python3.12 python3.11
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 
@@ -19,9 +22,13 @@ install = \
 	  $(PY) -m pip install --disable-pip-version-check -r $(1) && touch "$$@"; \
 	fi
 
-# $(call browser,OPTIONS): pytest for what watches real trainings in a real browser: one test at a time, and those that
-# fail once more, since a page caught between two drawings is no fault. What fails twice fails.
-browser = $(PY) -m pytest $(1) || [ $$? -eq 5 ] || $(PY) -m pytest --last-failed $(1)
+# $(call core,OPTIONS): pytest for all that needs no browser, on all cores.
+core = $(PY) -m pytest -n auto --dist loadfile $(1) || [ $$? -eq 5 ]
+
+# $(call browser,OPTIONS): pytest for what watches real trainings in a real browser: two files at a time, each with an app
+# and a workspace of its own. What fails is tried once more, one test at a time, since a page caught between two drawings
+# is no fault. What fails twice fails.
+browser = $(PY) -m pytest -n 2 --dist loadfile $(1) || [ $$? -eq 5 ] || $(PY) -m pytest --last-failed $(1)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -34,12 +41,14 @@ help: ## Show this list
 app: for-app ## Start the app and print its address; options: make app ARGS="--server.port 8600"
 	@exec $(PY) -m streamlit run app.py $(ARGS)
 
+test test-slow: BESIDE = $(PY) -m tests.warm &
+
 test: for-dev chromium checks ## Run the linters, the type checker and every test that is not slow
-	$(PY) -m pytest -m "not slow and not browser" -n auto --dist loadfile $(ARGS) || [ $$? -eq 5 ]
+	$(call core,-m "not slow and not browser" $(ARGS))
 	$(call browser,-m "not slow and browser" $(ARGS))
 
 test-slow: for-dev chromium checks ## Run all that and the slow tests too
-	$(PY) -m pytest -m "not browser" -n auto --dist loadfile $(ARGS) || [ $$? -eq 5 ]
+	$(call core,-m "not browser" $(ARGS))
 	$(call browser,-m browser $(ARGS))
 
 lint: for-dev checks ## Run only the linters and the type checker
@@ -112,4 +121,4 @@ chromium: for-dev
 checks: for-dev
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
-	$(PY) -m mypy
+	$(BESIDE) $(PY) -m mypy; found=$$?; wait; exit $$found
