@@ -1,11 +1,13 @@
 """The app without a browser, with a workspace of its own for every test."""
 
+import functools
 import os
 import time
 from pathlib import Path
 
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from deem_core.files.atomic import write_json
@@ -13,6 +15,13 @@ from deem_core.runs import State, Workspace
 from deem_core.runs.process import Worker
 from deem_core.runs.run import WORKER, write_state
 from studio import background
+from studio.data import samples
+
+# Every session looks through all installed packages for components, which takes longer than most pages do.
+manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
+
+# Samples are known by their content, and reading them takes longer still.
+samples._read = functools.cache(samples._read.__wrapped__)
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -32,7 +41,7 @@ def workspace(tmp_path, monkeypatch):
 @pytest.fixture
 def app():
     """A session that has not started yet, with nothing cached from other tests."""
-    return AppTest.from_file(APP, default_timeout=30)
+    return AppTest.from_file(APP, default_timeout=120)
 
 
 @pytest.fixture

@@ -351,7 +351,7 @@ def test_a_large_file_is_looked_at_in_the_background(app, dataset, monkeypatch):
     monkeypatch.setattr("studio.panel.QUICK_VOTES", 0)
     app.query_params[state.DATA] = dataset.id
     go(app)
-    for _ in range(50):
+    for _ in range(600):
         if "Effective votes" in metrics(app):
             break
         time.sleep(0.1)

@@ -55,15 +55,22 @@ def votes():
     return make("tree", 400, 0).votes
 
 
+FOUR = {"updates": 40, "batch_size": 64, "restarts": 4, "random_state": 0, "momentum": 0.5}
+
+
+@pytest.fixture(scope="module")
+def whole(votes):
+    """A training that nobody stopped."""
+    return DEEM(**FOUR).fit(votes)
+
+
 @pytest.mark.parametrize("patience", [1, 23, 70, 131])
-def test_a_stopped_training_goes_on_to_the_same_labels_and_records(votes, patience):
-    settings = {"updates": 40, "batch_size": 64, "restarts": 4, "random_state": 0, "momentum": 0.5}
-    whole = DEEM(**settings).fit(votes)
+def test_a_stopped_training_goes_on_to_the_same_labels_and_records(votes, whole, patience):
     control = Kept(patience)
     with contextlib.suppress(Stopped):
-        DEEM(**settings).fit(votes, control=control)
+        DEEM(**FOUR).fit(votes, control=control)
     control.patience = 10**9
-    resumed = DEEM(**settings).fit(votes, control=control)
+    resumed = DEEM(**FOUR).fit(votes, control=control)
     assert np.array_equal(resumed.fuse_codes(votes.codes), whole.fuse_codes(votes.codes))
     assert [(r.restart, r.update, r.difference) for r in resumed.history_] == [
         (r.restart, r.update, r.difference) for r in whole.history_

@@ -29,7 +29,7 @@ def right(model, votes):
     return accuracy(model.fuse_codes(votes.codes).argmax(axis=1), votes.truth)
 
 
-@pytest.mark.parametrize("seed", [2, 5])
+@pytest.mark.parametrize("seed", [pytest.param(2, marks=pytest.mark.slow), 5])
 def test_deem_is_not_captured_on_trees(seed):
     """From the majority vote it ends at 86.5 and 77.9% here, where the majority vote has 91.7 and 89.9%."""
     votes = simulation.make("tree", 10_000, seed=seed).votes
