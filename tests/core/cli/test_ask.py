@@ -1,6 +1,7 @@
 """ask as a command, and gold labels handed to fuse."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -21,15 +22,20 @@ def file(tmp_path_factory) -> Path:
     return path
 
 
-@pytest.fixture
-def queue(capsys, file, tmp_path) -> Path:
+@pytest.fixture(scope="module")
+def asked(file) -> Path:
     """Return a queue of 20 rows, filled in with the truth."""
-    path = tmp_path / "queue.csv"
-    run(capsys, "ask", file, "-o", path)
+    path = file.with_name("asked.csv")
+    assert cli.main(["ask", str(file), "-o", str(path)]) == 0
     frame = pd.read_csv(path, dtype=str, keep_default_na=False)
     truth = pd.read_csv(file, dtype=str)["label"]
-    write(frame.assign(gold_label=[truth[int(row) - 1] for row in frame["row"]]), path)
-    return path
+    return write(frame.assign(gold_label=[truth[int(row) - 1] for row in frame["row"]]), path)
+
+
+@pytest.fixture
+def queue(asked, tmp_path) -> Path:
+    """Return that queue, to be changed at will."""
+    return Path(shutil.copy(asked, tmp_path / "queue.csv"))
 
 
 def write(frame: pd.DataFrame, path: Path) -> Path:

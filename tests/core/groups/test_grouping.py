@@ -118,8 +118,7 @@ def test_a_dissolved_group_comes_back_only_if_it_explains_the_rest(monkeypatch, 
     assert (grouping_of(three_families()).groups == FAMILIES) is restored
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("rows", [600, 1200])
+@pytest.mark.parametrize(("rows", "seed"), [(600, 0), (600, 1), (600, 2), (1200, 0)])
 def test_copies_of_a_guesser_never_become_the_label(seed, rows):
     votes = noisy_copies(seed, n=rows)
     truth = simulation.condind(rows, rng=np.random.default_rng(seed)).truth

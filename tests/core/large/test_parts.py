@@ -54,9 +54,9 @@ def test_options_of_the_export_are_the_same(file, words):
 
 
 def test_packed_and_parquet_files_hold_the_same(file):
-    whole, made = both(file, "csv.gz", "fuse", file)
+    whole, made = both(file, "csv.gz", "fuse", file, "--method", "ds")
     assert gzip.decompress(made.read_bytes()) == gzip.decompress(whole.read_bytes())
-    whole, made = both(file, "parquet", "fuse", file)
+    whole, made = both(file, "parquet", "fuse", file, "--method", "ds")
     assert pq.read_table(made).equals(pq.read_table(whole))
 
 
@@ -64,7 +64,7 @@ def test_packed_and_parquet_files_hold_the_same(file):
 def test_parts_are_written_as_the_input_is(file, codec):
     text = file.read_text().replace("fish, dead", "Goldbörse").replace(",", ";")
     file.write_bytes(text.encode(codec))
-    whole, made = both(file, "csv", "fuse", file)
+    whole, made = both(file, "csv", "fuse", file, "--method", "ds")
     assert made.read_bytes() == whole.read_bytes()
     assert made.read_text(codec).startswith("id;")
     assert made.read_bytes().count(b"\xef\xbb\xbf") == (codec == "utf-8-sig")

@@ -161,7 +161,12 @@ def test_the_truth_plays_no_part():
 
 @pytest.mark.parametrize(
     ("name", "accuracy"),
-    [("llmjudge_llmbar", 0.592), ("ws_youtube", 0.809), ("crowd_zencrowd_all", 0.858), ("crowd_web", 0.807)],
+    [
+        ("llmjudge_llmbar", 0.592),
+        ("ws_youtube", 0.809),
+        ("crowd_zencrowd_all", 0.858),
+        pytest.param("crowd_web", 0.807, marks=pytest.mark.slow),
+    ],
 )
 def test_crowds_panels_and_rules_are_right_as_measured(large_data, name, accuracy):
     votes, truth = load(large_data / f"{name}.npz")
