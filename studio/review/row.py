@@ -119,7 +119,7 @@ def labels_with_keys(desk: Desk, position: int) -> Sequence[int]:
 
 
 def keys_of(labels: Sequence[str]) -> list[str]:
-    """Return the key of each label: a digit is its own, the others take what is left in order."""
+    """Return the key of each label: a digit is its own."""
     left = iter(digit for digit in DIGITS if digit not in labels)
     return [label if _is_digit(label) else next(left) for label in labels]
 
