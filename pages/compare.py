@@ -1,6 +1,6 @@
 """Compare: is it worth it? All methods on the same votes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import streamlit as st
@@ -15,6 +15,7 @@ from studio.export import results, sources
 from studio.inspect import frame
 from studio.rows import cells
 from studio.rows.sources import Source
+from studio.words import say
 
 boot.guard(__file__)
 
@@ -23,7 +24,6 @@ SHARES = (
     *("same as most methods", "same for every seed"),
 )  # columns of the table; a docstring here would be shown on the page
 SECONDS = st.column_config.NumberColumn(format="%.2f")
-NOTE = st.column_config.TextColumn(width="large")
 
 
 @errors.boundary()
@@ -97,12 +97,8 @@ def outcome(opened: datasets.Opened, states: Sequence[tuple[Run, State]]) -> Non
     if comparison is None:
         rows = comparisons.so_far(run)
         if len(rows):
-            st.dataframe(
-                rows,
-                hide_index=True,
-                height="content",
-                column_config={"note": NOTE},
-            )
+            st.dataframe(rows.drop(columns="note"), hide_index=True, height="content")
+            notes(zip(rows["method"], rows["note"], strict=True))
         return
     st.markdown(f":material/lightbulb: {text.plain(conclusion(comparison))}")
     if comparison.n_truth:
@@ -142,12 +138,21 @@ def warnings(comparison: comparisons.Comparison) -> None:
                 widgets.alarms(own)
 
 
+def notes(told: Iterable[tuple[str, str]]) -> None:
+    """Show what methods say of themselves, in full: no cell is wide enough for it."""
+    said = [(method, note) for method, note in told if note]
+    if said:
+        with st.expander(f"Notes ({len(said)})", icon=":material/notes:"):
+            for method, note in said:
+                st.markdown(f"**{text.plain(method)}:** {text.plain(say(note))}")
+
+
 @errors.boundary()
 def table(opened: datasets.Opened, run: Run, comparison: comparisons.Comparison) -> None:
     rows = comparisons.ranked(comparison, run)
     shares = [name for name in SHARES if name in rows]
     st.dataframe(
-        rows.assign(**{name: 100 * rows[name] for name in shares}),  # the format "percent" drops zeros at the end
+        rows.drop(columns="note", errors="ignore").assign(**{name: 100 * rows[name] for name in shares}),
         hide_index=True,
         height="content",
         placeholder="–",
@@ -158,10 +163,10 @@ def table(opened: datasets.Opened, run: Run, comparison: comparisons.Comparison)
             "MB": st.column_config.NumberColumn(
                 format="%.0f", help="Memory that the method added, where it could be measured."
             ),
-            "note": NOTE,
         },
     )
     warnings(comparison)
+    notes((method.title, method.note) for method in comparison.methods if method.ran)
     for why, titles in comparisons.refusals(comparison).items():
         st.caption(f"**{' and '.join(titles)}** could not run: {text.plain(why)}")
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -131,13 +131,14 @@ def labels_button(key: str) -> None:
 
 @errors.boundary()
 def done(run: Run, opened: datasets.Opened, summary: FusionSummary) -> None:
-    st.markdown(f":material/lightbulb: {text.plain(outcome.story(summary))}")
+    if story := outcome.story(summary):
+        st.markdown(f":material/lightbulb: {text.plain(say(story))}")
     numbers = outcome.cards(opened, summary)
     widgets.number_cards(numbers, columns=len(numbers))
     training = summary.training
     for sentence in training.findings if training.from_groups else [training.start_sentence]:
         if sentence:
-            st.caption(text.plain(sentence))
+            st.caption(text.plain(say(sentence)))
     near_copies(run, opened, summary)
     groups(summary)
     labels = trainings.outcome(run, opened)
@@ -171,7 +172,7 @@ def near_copies(run: Run, opened: datasets.Opened, summary: FusionSummary) -> No
     with st.container(border=True, key="near_copies", gap="small"):
         st.markdown(say("**Near-copies among the learners**"))
         for sentence in summary.training.near_copies:
-            st.caption(text.plain(sentence))
+            st.caption(text.plain(say(sentence)))
         twin = outcome.twin(run, opened)
         if twin is None:
             config = {**run.config, "near_copies": "keep"}
@@ -194,7 +195,7 @@ def groups(summary: FusionSummary) -> None:
     with st.container(border=True, key="groups", gap="small"):
         st.markdown(say("**Groups of learners that make the same mistakes**"))
         for sentence in (*summary.training.findings, *summary.training.warnings):
-            st.caption(text.plain(sentence))
+            st.caption(text.plain(say(sentence)))
         st.caption(outcome.likelihood(found))
         if found.groups:
             st.dataframe(outcome.groups_table(found), hide_index=True)

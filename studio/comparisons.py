@@ -19,6 +19,7 @@ from deem_core.typing import Codes
 from deem_core.votes import NO_VOTE, majority_vote, wilson
 from studio import text
 from studio.data.datasets import Opened
+from studio.words import say
 
 MOST_ROWS = 300
 """Disputed rows in the table."""
@@ -158,7 +159,7 @@ def refusals(comparison: Comparison) -> dict[str, list[str]]:
 def method_note(method: MethodResult) -> None:
     """Show what a method says of itself, such as who answered."""
     if method.note:
-        st.caption(text.plain(method.note))
+        st.caption(text.plain(say(method.note)))
 
 
 def labels_words(answer: Answer) -> str:

@@ -11,6 +11,7 @@ from studio.data.datasets import Opened, Panel
 from studio.data.numbers import Number
 from studio.rows import cells, sources
 from studio.text import listing, percent, plain
+from studio.words import say
 
 QUICK_VOTES, QUICK_CLASSES, QUICK_LEARNERS = 60_000, 20, 60
 """Votes, classes and learners up to which the numbers are there in a blink, so that nobody has to wait for them."""
@@ -40,7 +41,7 @@ def card(opened: Opened) -> None:
             if _seen(opened):
                 _content(opened)
             elif still:
-                st.caption(":material/hourglass: Checking which learners share mistakes…")
+                st.caption(say(":material/hourglass: Checking which learners share mistakes…"))
             else:
                 st.caption("The health of this panel could not be computed.")
             if asking and not still:
@@ -83,7 +84,7 @@ def _content(opened: Opened) -> None:
     widgets.number_cards(_numbers(panel), columns=5)
     for sentence, alarm in zip(health.sentences, _alarms(health), strict=True):
         icon = ":orange[:material/warning:]" if alarm else ":gray[:material/chevron_right:]"
-        st.markdown(f"{icon} {plain(sentence)}")
+        st.markdown(f"{icon} {plain(say(sentence))}")
     if health.camps.split:
         for which, side in (("One camp", health.camps.first), ("The other", health.camps.second)):
             st.caption(f"**{which}:** {plain(listing(side, MOST_NAMES))}")

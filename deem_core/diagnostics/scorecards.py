@@ -235,11 +235,13 @@ def flags(votes: Votes, findings: Iterable[Finding], experts: Sequence[Expert] =
 
 
 def _flag(votes: Votes, name: str, kind: FlagKind) -> Flag:
-    """Return a flag that names at most the class of all votes."""
+    """Return a flag that names at most the class of most votes."""
     if kind not in ("constant", "one_class"):
         return Flag(name, kind, FLAGS[kind])
-    label = str(votes.classes[int(votes.class_counts[votes.learners.index(name)].argmax())])
-    return Flag(name, kind, f"always “{label}”" if kind == "constant" else f"only “{label}”", classes=(label,))
+    counts = votes.class_counts[votes.learners.index(name)]
+    label = str(votes.classes[int(counts.argmax())])
+    always = "always" if counts.max() == counts.sum() else "mostly"
+    return Flag(name, kind, f"{always if kind == 'constant' else 'only'} “{label}”", classes=(label,))
 
 
 def _copies(finding: Finding) -> list[Flag]:

@@ -17,6 +17,9 @@ NARROW, NARROWER = 800, 560
 
 _TALL, _TALLER = 660, 1060
 
+TITLE_ON_TOP: dict[str, Any] = {"title": {"side": "top"}}
+"""Of a legend in lines: beside a title Plotly breaks them too late, and the last name of each is cut off."""
+
 Place = tuple[tuple[float, float], tuple[float, float]]
 
 
@@ -46,12 +49,17 @@ def arrangements(one: str, two: str, last: str) -> list[dict[str, Any]]:
     ]
 
 
+def narrow_legend() -> list[dict[str, Any]]:
+    """Return the layout for narrow places of a picture with one panel."""
+    return [{"below": NARROW, "layout": {"legend": TITLE_ON_TOP}}]
+
+
 def _arranged(places: dict[str, Place], height: int) -> dict[str, Any]:
     """Return the changes of a layout with panels at these places."""
     layout: dict[str, Any] = {
         "height": height,
         "margin": {"t": ABOVE, "b": BELOW_NARROW},
-        "legend": {"y": legend_under_panels(height, BELOW_NARROW)["y"]},
+        "legend": {"y": legend_under_panels(height, BELOW_NARROW)["y"], **TITLE_ON_TOP},
         "annotations": [],  # the titles come first
     }
     for at, ((left, right), (bottom, top)) in enumerate(places.values(), start=1):

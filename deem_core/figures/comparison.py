@@ -98,7 +98,8 @@ def accuracy_intervals(
             layer="below",
             annotation={"text": short(names[at], 28), "yanchor": "bottom", "xanchor": side, "y": 1},
         )
-        figure.update_layout(margin={"t": 30})
+        room = 50 if side == "right" else 30  # there the camera stands in the corner, over the word
+        figure.update_layout(margin={"t": room}, height=figure.layout.height + room - 30)
     return figure
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection
 import numpy as np
 import plotly.graph_objects as go
 
+from deem_core.figures._arrangements import narrow_legend
 from deem_core.figures._axes import legend_below, line_axis, picture_layout, picture_of_nothing
 from deem_core.figures._theme import theme_of
 from deem_core.figures.curves import curves_of_sweep
@@ -77,4 +78,5 @@ def grouped_likelihood(
         yaxis=line_axis(AXIS),
         legend={**legend_below(title, HEIGHT), "itemclick": False, "itemdoubleclick": False},
         showlegend=len(curves) > 1,
+        meta={"arrangements": narrow_legend()},
     )

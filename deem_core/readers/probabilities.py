@@ -16,6 +16,7 @@ from deem_core.readers.verdicts import (
     find_verdicts,
     is_named_probability,
     label_columns,
+    stands_beside,
 )
 from deem_core.text import count, quoted
 
@@ -89,12 +90,13 @@ def note_unused(request: Request) -> tuple[str, ...]:
     """Return the columns that look like probabilities and are none; say so."""
     source, notebook = request.source, request.notebook
     by_class = soft.classes_named(source.columns, ())
+    learners = [name for name, role in notebook.roles.items() if role == "learner"]
     unused = tuple(
         name
         for name in source.columns
         if notebook.roles.get(name, "ignored") == "ignored"
         and name not in request.ignore
-        and (name in by_class or is_named_probability(name))
+        and (name in by_class or is_named_probability(name) or stands_beside(name, learners))
         and (values := soft.numbers_of(source, name, request.rule)) is not None
         and are_shares(values)
     )

@@ -75,6 +75,11 @@ def is_named_probability(column: str) -> bool:
     return _base(_PROBABILITY, column) is not None or roles.simple(column) in PROBABILITY_WORDS
 
 
+def stands_beside(column: str, learners: Sequence[str]) -> bool:
+    """Tell whether a column's name is a learner's with something added, such as ``judge_logprob7``."""
+    return any(re.match(rf"{re.escape(name)}\s*[_.:\-]+\s*\S", column, re.IGNORECASE) for name in learners)
+
+
 def are_shares(values: Floats) -> bool:
     """Tell numbers that look like probabilities: fractions up to 1, or percentages."""
     given = values[np.isfinite(values)]

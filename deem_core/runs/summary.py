@@ -90,7 +90,7 @@ class FusionSummary:
             What people call the method.
         """
         if self.training.fallback:
-            return self._failed()
+            return f"{sentence(self.training.restarts, self.instead)} {self.after_failure()}".strip()
         changed, n_rows = self.answer.changed, self.answer.n_rows
         if changed:
             change = f"{method} changed {changed:,} of {n_rows:,} labels against the majority vote."
@@ -105,12 +105,11 @@ class FusionSummary:
         """Whose labels stand in for a failed training; else empty."""
         return METHODS[self.training.stand_in].title.lower() if self.training.fallback else ""
 
-    def _failed(self) -> str:
-        """Say that training failed, and how right the simple methods are."""
-        failed = sentence(self.training.restarts, self.instead)
+    def after_failure(self) -> str:
+        """Say how right the simple methods are; empty without truth."""
         found = self.evaluation
         if found is None:
-            return failed
+            return ""
         rows, other = count(found.rows, "row"), percent(found.dawid_skene_accuracy, careful=True)
         own = percent(found.accuracy, careful=True)
-        return f"{failed} Dawid-Skene is right on {other} of {rows} with known truth, these labels on {own}."
+        return f"Dawid-Skene is right on {other} of {rows} with known truth, these labels on {own}."

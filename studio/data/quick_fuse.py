@@ -287,8 +287,10 @@ def _numbers(opened: Opened, run: Run, summary: FusionSummary) -> list[Number]:
             Number(
                 "Accuracy (evaluation)",
                 text.percent(evaluation.accuracy),
-                f"{text.count(evaluation.rows, 'row')} · majority {text.percent(evaluation.majority_vote_accuracy)}",
-                "Share of right labels where the truth is known; the truth was never used in training.",
+                f"{text.interval(*evaluation.methods[0].accuracy_interval)} · "
+                f"majority {text.percent(evaluation.majority_vote_accuracy)}",
+                f"Share of right labels on the {text.count(evaluation.rows, 'row')} with known truth, with its 95% "
+                "interval, and that of the majority vote. The truth was never used in training.",
             )
         )
     return cards

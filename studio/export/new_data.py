@@ -181,8 +181,8 @@ def _outcome(states: Sequence[tuple[Run, State]], place: str) -> None:
             f"{text.count(summary.training.trained_rows or 0, 'row')}; {text.count(summary.answer.changed)} labels "
             "differ from the majority vote."
         )
-        _spelled(run, place)
-        plain_list(summary.training.warnings)
+        unread = _spelled(run, place)
+        plain_list([told for told in summary.training.warnings if told not in unread])
         alarms(summary.alarms)
         fused_file.show(results.labelled(run), f"applied_{place}")
 
@@ -196,11 +196,14 @@ def _differs(run_id: str, root: str) -> tuple[list[str], bool]:
     return found.unread_words(), found.spelled
 
 
-def _spelled(run: Run, place: str) -> None:
-    """Say whose labels are unknown, with a way to match them."""
+def _spelled(run: Run, place: str) -> list[str]:
+    """Say whose labels are unknown, with a way to match them.
+
+    Returns the sentences that need not be said again.
+    """
     unread, spelled = _differs(run.id, str(workspace().root))
     if not unread and not spelled:
-        return
+        return []
     whose = " ".join(unread) if unread else "Some labels are unknown."
     advice = "They look like known labels in another spelling." if spelled else "Are they the labels of this model?"
     with st.container(horizontal=True, vertical_alignment="center", key=f"spelled_{place}"):
@@ -213,6 +216,7 @@ def _spelled(run: Run, place: str) -> None:
                 on_click=_match,
                 args=(run.id, place),
             )
+    return unread
 
 
 def _match(run_id: str, place: str) -> None:

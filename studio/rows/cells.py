@@ -11,6 +11,7 @@ from deem_core.diagnostics import RowFilter
 from deem_core.figures import Cells, Picture
 from studio import state, widgets
 from studio.rows.sources import Source
+from studio.words import say
 
 
 def picture(shown: Picture, key: str, source: Source, *, note: str = "", titled: bool = False) -> None:
@@ -66,7 +67,7 @@ def _choice(cells: Cells, key: str, source: Source) -> None:
                     state.set_value(own_key, _first(cells, which))
                 words = [str(name) for name in own]
                 chosen[which] = st.selectbox(
-                    title,
+                    say(title),
                     list(range(len(own))),
                     format_func=words.__getitem__,
                     width=190,

@@ -35,7 +35,7 @@ def show(opened: Opened) -> None:
         column_config={
             "run": "Training",
             "baseline": "Baseline",
-            "state": st.column_config.ListColumn("State"),
+            "state": st.column_config.ListColumn("State", width=190),  # "Fell back to majority vote"
             "when": "When",
             "took": "Took",
             "changed": "Labels changed",

@@ -20,7 +20,12 @@ from studio.train.settings import method_title
 
 
 def story(summary: FusionSummary) -> str:
-    """Return what fusing changed, in plain words."""
+    """Return what fusing changed, in plain words.
+
+    Of a training that failed the alarm says the rest.
+    """
+    if summary.training.fallback:
+        return summary.after_failure()
     return summary.story(method_title(summary.training.method))
 
 

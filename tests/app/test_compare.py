@@ -98,6 +98,10 @@ def test_with_truth_methods_are_ranked_by_accuracy_and_marked_as_evaluation(open
     assert table["accuracy"].is_monotonic_decreasing
     assert {"95% interval", "expert classes", "other classes", "seconds"} <= set(table)
     assert "± seeds" not in table
+    told = [one["note"] for one in _methods(compared["truth"]) if one["note"]]
+    assert told
+    assert all(note in words(app) for note in told)  # in full, below the table
+    assert "note" not in table
     assert table["accuracy"].max() == pytest.approx(100 * max(one["accuracy"] for one in _methods(compared["truth"])))
 
 

@@ -10,7 +10,7 @@ import pytest
 from deem_core import cli, describe, fuse, scorecard
 from deem_core.answers import Answer
 from deem_core.answers.stored import StoredAnswer, write_answer
-from deem_core.diagnostics import checkup, estimated_reliability, inspect, real_reliability
+from deem_core.diagnostics import Finding, checkup, estimated_reliability, inspect, real_reliability
 from deem_core.diagnostics.experts import Expert
 from deem_core.diagnostics.scorecards import flags
 from deem_core.estimators.irbm import IRBM
@@ -66,6 +66,12 @@ def test_flags_are_the_findings_of_the_data_page(card, votes):
     assert words["bob"] == ""
     named = {name for finding in checkup(votes.without_truth()) if finding.leave_out for name in finding.learners}
     assert named <= {flag.learner for flag in card.flags}
+
+
+def test_who_says_something_else_now_and_then_says_it_mostly():
+    votes = Votes.from_labels([["x", "x"], ["x", "y"], ["x", "x"], ["y", "x"]], learners=["mostly", "other"])
+    found = Finding("constant_learners", "warning", "", "", "", learners=("mostly",))
+    assert [flag.words for flag in flags(votes, [found])] == ["mostly “x”"]
 
 
 def test_no_interval_has_no_width():

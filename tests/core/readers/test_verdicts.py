@@ -70,10 +70,17 @@ def test_unused_probabilities_are_said_and_found():
     reading = read(
         b"id,a,b,c,a_prob2:x,b_prob\n" + b"".join(b"%d,x,y,x,.5,.25\n%d,y,y,x,.5,.1\n" % (i, i + 50) for i in range(9))
     )
-    assert reading.report.unused_probabilities == ("b_prob",)
+    assert reading.report.unused_probabilities == ("a_prob2:x", "b_prob")
     (finding,) = unused_probabilities(reading.report)
-    assert (finding.severity, finding.title) == ("warning", "1 probability column is unused")
+    assert (finding.severity, finding.title) == ("warning", "2 probability columns are unused")
     assert "unused" in " ".join(reading.report.sentences("warning"))
+
+
+def test_shares_beside_a_learner_are_unused_probabilities_whatever_they_are_called():
+    cells = b"".join(b"%d,x,.9,y,.5\n%d,y,.8,y,.75\n" % (i, i + 50) for i in range(9))
+    reading = read(b"id,gpt-4o,gpt-4o_sureness,c,elsewhere\n" + cells)
+    assert reading.votes.learners == ("gpt-4o", "c")
+    assert reading.report.unused_probabilities == ("gpt-4o_sureness",)
 
 
 def test_columns_left_out_at_request_are_not_called_unused():
