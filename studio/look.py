@@ -35,7 +35,9 @@ label:has(input:is([type=checkbox], [type=radio]):focus-visible) {{
 /* What is drawn anew every second does not blink: Streamlit fades elements while their block runs. */
 [class*=st-key-live_] [data-stale=true] {{ opacity: 1 !important; transition: none !important }}
 
-/* A long value, as the name of a method is, breaks into lines instead of losing its end. */
+/* A long value, as the name of a method is, breaks into lines instead of losing its end; so does what is below it. */
+[data-testid=stMetricDelta] {{ max-width: 100%; height: auto }}
+[data-testid=stMetricDelta] :is(div, p) {{ white-space: normal; overflow-wrap: anywhere }}
 [data-testid=stMetricValue] :is(div, p) {{ white-space: normal; overflow-wrap: anywhere; line-height: 1.2 }}
 
 /* On a phone choices break into lines. */

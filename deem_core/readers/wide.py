@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 
 from deem_core.errors import InputError
 from deem_core.readers.columns import Request, note_coding, read_ids, refuse_hopeless, refuse_too_few, with_unique_id
@@ -13,7 +14,7 @@ from deem_core.readers.vocabulary import numbers_the_rows, split_by_overlap, spl
 from deem_core.text import clip, count, percent, quoted
 from deem_core.votes import Votes
 from deem_core.votes.coding import as_label_array
-from deem_core.votes.labels import Coding, LabelColumn, canonical_text, code_columns, kind_of
+from deem_core.votes.labels import Coding, LabelColumn, MissingRule, canonical_text, code_columns, kind_of
 from deem_core.votes.spelling import folded
 
 _FORCE = "To use it, set its role to 'learner' under “Columns and reading”, or name it with --learner."
@@ -107,9 +108,10 @@ def _by_overlap(
             f"columns {quoted(column.name for column in columns)} hold only empty or NA-like cells."
         )
     learners, others = _split(request, counts, known)
-    for name, share in others.items():
-        if name in counts:
-            notebook.leave_out(name, _why_not_a_learner(share, counts[name], bool(learners)), _FORCE)
+    for column in usable:
+        if column.name in others and column.name in counts:
+            why = _why_not_a_learner(others[column.name], _first_labels(column, rule), bool(learners))
+            notebook.leave_out(column.name, why, _FORCE)
     chosen = {*learners, *silent} if learners else set[str]()
     return [column for column in usable if column.name in chosen]
 
@@ -150,8 +152,14 @@ def _as_folded(tally: Mapping[str, int]) -> dict[str, int]:
     return cells
 
 
-def _why_not_a_learner(share: float, tally: Mapping[str, int], there_are_learners: bool) -> str:
-    examples = ", ".join(repr(clip(label, 30)) for label in list(tally)[:3])
+def _first_labels(column: LabelColumn, rule: MissingRule) -> list[str]:
+    """Return some labels of a column as the file spells them."""
+    spelled = zip(column.spellings, column.keys, strict=True)
+    return list(islice((spelling for spelling, key in spelled if not rule.is_missing(key)), 3))
+
+
+def _why_not_a_learner(share: float, labels: Sequence[str], there_are_learners: bool) -> str:
+    examples = ", ".join(repr(clip(label, 30)) for label in labels)
     if not there_are_learners:
         return f"no other column uses the same labels (it has {examples}, …)."
     if share == 0:

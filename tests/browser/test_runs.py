@@ -13,6 +13,17 @@ TRAINING = 90_000
 """Milliseconds that a training of a small file may take on a busy machine; five seconds on an idle one."""
 
 
+NOTIFY = """
+  localStorage.setItem("deem_notify", "on");
+  window.told = [];
+  window.Notification = class {
+    static permission = "granted";
+    constructor(title, { body }) { window.told.push(`${title} / ${body}`); }
+  };
+"""
+"""Stands for a browser that may notify, asked to by somebody."""
+
+
 def fuse(page: Page) -> str:
     """Press the button, wait for the run in the address, and return its id."""
     page.get_by_role("button", name="Fuse the votes").click()
@@ -54,6 +65,7 @@ def test_one_click_gives_an_answer_with_its_reason_that_a_second_tab_sees(
 
 
 def test_deem_is_trained_beside_an_answer_that_stays(page: Page, workspace: Workspace) -> None:
+    page.add_init_script(NOTIFY)
     page.goto(f"/data?data={workspace.add_dataset('beside.csv', small_file(12)).id}")
     expect_loaded(page, "beside.csv", rows="300", learners="5")
     answer = fuse(page)
@@ -66,7 +78,12 @@ def test_deem_is_trained_beside_an_answer_that_stays(page: Page, workspace: Work
     assert answer in page.url
     page.get_by_role("button", name="Open the training").click()
     page.get_by_role("button", name=re.compile("Resume|Start over")).click()
+    expect(page.get_by_role("button", name="Notification is on")).to_be_visible()
     badge(page, "train", "Done")
+    expect(page).to_have_title("✓ Done · DEEM Studio")
+    ends = ["✓ Done · DEEM Studio / Answer by auto", "⚠ Cancelled · DEEM Studio / DEEM", "✓ Done · DEEM Studio / DEEM"]
+    page.wait_for_function("() => window.told.length >= 3")
+    assert page.evaluate("() => window.told") == [f"{end} · beside.csv" for end in ends]  # each once
     page.get_by_test_id("stSidebarNavLink").filter(has_text="Data").click()
     expect(page.locator(".st-key-deem_beside")).to_contain_text(re.compile("another label to .* of the rows"))
     expect(page.locator(".st-key-fuse")).to_contain_text("Answered by")

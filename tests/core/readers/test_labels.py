@@ -231,3 +231,9 @@ def test_another_order_alone_is_a_wish():
 def test_classes_that_may_be_one_are_suggested():
     rows, _ = table_of(b"a,b,c\n" + b"not spam,notspam,ham\nham,ham,not spam\n" * 20)
     assert may_be_one(rows) == [("not spam", "notspam")]
+
+
+def test_a_text_that_is_left_out_is_quoted_as_the_file_spells_it():
+    rows = b"".join(b"Text %d,spam,Spam,ham\nText %d,HAM,ham,ham\n" % (i, i) for i in range(9))
+    reading = read(b"words,a,b,c\n" + rows, merge_spellings=True)
+    assert "'Text 0', 'Text 1', 'Text 2'" in " ".join(reading.report.sentences("left out"))
