@@ -17,6 +17,7 @@ from studio.data import datasets
 from studio.export import results
 from studio.inspect import inspections
 from studio.train.settings import method_title
+from studio.words import say
 
 View = Callable[[datasets.Opened, Run, Inspection], None]
 Page = Callable[[datasets.Opened, Run], None]
@@ -211,7 +212,7 @@ def training_notes(training: Run) -> None:
         )
     summary = FusionSummary.of(training)
     for sentence in () if summary is None else (*summary.training.findings, *_misfit(summary)):
-        st.caption(f":material/info: {text.plain(sentence)}")
+        st.caption(f":material/info: {text.plain(say(sentence))}")
 
 
 def _misfit(summary: FusionSummary) -> Sequence[str]:
