@@ -139,7 +139,10 @@ def warnings(comparison: comparisons.Comparison) -> None:
 
 
 def notes(told: Iterable[tuple[str, str]]) -> None:
-    """Show what methods say of themselves, in full: no cell is wide enough for it."""
+    """Show what methods say of themselves, in full.
+
+    No cell of a table is wide enough for it.
+    """
     said = [(method, note) for method, note in told if note]
     if said:
         with st.expander(f"Notes ({len(said)})", icon=":material/notes:"):

@@ -76,7 +76,10 @@ def is_named_probability(column: str) -> bool:
 
 
 def stands_beside(column: str, learners: Sequence[str]) -> bool:
-    """Tell whether a column's name is a learner's with something added, such as ``judge_logprob7``."""
+    """Tell whether a column is named after a learner.
+
+    Such as ``judge_sureness``, of ``judge``.
+    """
     return any(re.match(rf"{re.escape(name)}\s*[_.:\-]+\s*\S", column, re.IGNORECASE) for name in learners)
 
 

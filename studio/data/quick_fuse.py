@@ -283,12 +283,13 @@ def _numbers(opened: Opened, run: Run, summary: FusionSummary) -> list[Number]:
         ),
     ]
     if evaluation is not None:
+        ends = next((each.accuracy_interval for each in evaluation.methods if each.name == "fused"), None)
+        beside = text.count(evaluation.rows, "row") if ends is None else text.interval(*ends)
         cards.append(
             Number(
                 "Accuracy (evaluation)",
                 text.percent(evaluation.accuracy),
-                f"{text.interval(*evaluation.methods[0].accuracy_interval)} · "
-                f"majority {text.percent(evaluation.majority_vote_accuracy)}",
+                f"{beside} · majority {text.percent(evaluation.majority_vote_accuracy)}",
                 f"Share of right labels on the {text.count(evaluation.rows, 'row')} with known truth, with its 95% "
                 "interval, and that of the majority vote. The truth was never used in training.",
             )

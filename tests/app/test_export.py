@@ -10,7 +10,7 @@ from deem_core.runs.job import Job
 from deem_core.runs.status import Status
 from studio import state
 from studio.export import results
-from tests.app.conftest import expect_calm, metrics, words
+from tests.app.conftest import button, expect_calm, metrics, words
 from tests.in_process import done
 from tests.studio.labelling import finished
 
@@ -224,6 +224,24 @@ def test_a_model_is_brought_to_the_home_page_and_a_foreign_file_is_refused(app, 
     expect_calm(app)
     assert "mine.safetensors**: IRBM for 3 learners and 3 classes, trained on 40 rows." in words(app)
     assert len(set((workspace.root / "inputs").iterdir()) - stored) == 1
+
+
+def test_who_spells_labels_otherwise_is_told_once_and_matched_by_a_click(app, workspace, tmp_path, monkeypatch):
+    monkeypatch.setattr(type(workspace), "start_run", done)
+    old = workspace.add_dataset("old.csv", b"ann,bob,eve\n" + b"spam,spam,ham\nham,ham,ham\nspam,spam,spam\n" * 8)
+    IRBM(random_state=0).fit(workspace.read(old).votes).save(tmp_path / "model.safetensors")
+    config = {"model": workspace.store(tmp_path / "model.safetensors")}
+    terms = {"classes": ["ham", "spam"], "known_learners": ["ann", "bob", "eve"]}
+    new = workspace.add_dataset("new.csv", b"ann,bob,eve\nSPAM,spam,ham\nHAM,ham,ham\nSPAM,spam,spam\n", reading=terms)
+    run = done(workspace, "apply", new, config)
+    app.query_params[state.DATA], app.query_params[state.RUN] = new.id, run.id
+    app.run()
+    expect_calm(app)
+    assert words(app).count("None of ann's labels is known: HAM, SPAM") == 1
+    button(app, "Match ignoring case and spelling").click().run()
+    expect_calm(app)
+    assert "3 rows labelled by a model trained on 24 rows" in words(app)
+    assert "None of ann's labels is known" not in words(app)
 
 
 def test_a_labelling_that_is_opened_from_recent_runs_is_shown_on_the_home_page(app, trained, workspace):

@@ -224,7 +224,7 @@ def test_a_fallback_says_so_and_a_collapse_offers_what_to_try(app, open_train, m
     expect_calm(app)
     told = words(app)
     assert "Training failed (0 of 3 restarts usable)." in told
-    assert told.count("These labels are the plain majority vote.") == 1  # by the alarm; the story says what they are worth
+    assert told.count("These labels are the plain majority vote.") == 1  # by the alarm
     assert "no clear gain" not in told
     assert re.search(r"Dawid-Skene is right on [\d.]+% of \d+ rows with known truth, these labels on", told)
     assert "Fell back to majority vote" in told

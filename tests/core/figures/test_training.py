@@ -71,6 +71,11 @@ def test_panels_are_linked_and_have_titles_with_units():
     assert all("nats" in title.text for title in layout.annotations[:3])
 
 
+def test_in_narrow_places_a_legend_stands_below_its_title_and_loses_no_name():
+    narrow = figures.energy_panels(curves()).layout.meta["arrangements"]
+    assert [each["layout"]["legend"]["title"]["side"] for each in narrow] == ["top", "top"]
+
+
 def test_lines_show_the_curves_as_given():
     given = curves(2)
     figure = figures.energy_panels(given)
