@@ -65,9 +65,10 @@ class LabelMap:
                 continue
             after = said.get(self._base(name))
             if after is not None and self._base(after[1]) != self._base(name):
+                other = f"with another name ({after[1]!r})" if after[1].strip() else "that is not used"
                 raise InputError(
-                    f"The label {label!r} is to be called {name!r}, and {after[0]!r} is itself a label with another "
-                    f"name ({after[1]!r}). Choose a name that is no other label."
+                    f"The label {label!r} is to be called {name!r}, and {after[0]!r} is itself a label {other}. "
+                    "Choose a name that is no other label."
                 )
             if self.rule.is_missing(canonical_text(name)):
                 raise InputError(

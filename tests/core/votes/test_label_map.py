@@ -21,7 +21,7 @@ def test_mapping_twice_is_mapping_once():
     ("labels", "merge", "said"),
     [
         ({"1": "2", "2": "1"}, False, "is itself a label with another name"),
-        ({"a": "b", "b": ""}, False, "is itself a label with another name"),
+        ({"a": "b", "b": ""}, False, "is itself a label that is not used"),
         ([("a", "x"), ("a", "y")], False, "two names, 'x' and 'y'"),
         ([("Spam", "x"), ("SPAM", "y")], True, "(like 'Spam') is given two names"),
         ({"0": "none"}, False, 'means "no vote" in this file'),
