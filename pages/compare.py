@@ -52,7 +52,7 @@ def settings(opened: datasets.Opened) -> None:
             st.markdown(f"**{entry.title}** (`{entry.name}`): {entry.description} :gray[{text.plain(entry.paper)}]")
     first, second, third, fourth = st.columns([1, 1, 1, 2])
     seeds = first.number_input(
-        "Seeds", 1, 20, 1, **widgets.keep("compare_seeds"), help="Runs of each method that depends on chance."
+        "Seeds", 1, 20, 1, **widgets.keep("compare_seeds"), help="How often each method that depends on chance is run."
     )
     budget = second.number_input(
         "Seconds for each method",
@@ -161,7 +161,8 @@ def table(opened: datasets.Opened, run: Run, comparison: comparisons.Comparison)
         placeholder="–",
         column_config={
             **{name: st.column_config.NumberColumn(format="%.1f%%") for name in shares},
-            "method": st.column_config.TextColumn(width=250),
+            "method": st.column_config.TextColumn(width=180),
+            "alarms": st.column_config.NumberColumn(help="Told in full below the table."),
             "seconds": SECONDS,
             "MB": st.column_config.NumberColumn(
                 format="%.0f", help="Memory that the method added, where it could be measured."
@@ -290,7 +291,7 @@ def page() -> None:
         "Compare",
         "Is it worth it?",
         ":material/balance:",
-        "Run every method of the paper on the same votes. Upload a file first.",
+        "Run every method on the same votes. Upload a file first.",
     )
     if head is None:
         examples.show("Compare")

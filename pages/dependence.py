@@ -46,7 +46,7 @@ def grid(inspection: inspections.Inspection, training: Run, opened: datasets.Ope
     if given.given == "truth":
         widgets.evaluation_badge()
     if not classes:
-        st.caption("Telling dependence from chance takes classes with more rows.")
+        st.caption("The classes have too few rows to tell dependence from chance.")
         return
     chosen = None if which == AVERAGE else classes if which == ALL else [which]
     shown = pictures.dependence(given, chosen, clustered=clustered)

@@ -83,8 +83,8 @@ def bring_reviewed(result: results.Labelled) -> None:
     widgets.plain_list(notes)
     st.dataframe(outcome.scores(scores), hide_index=True)
     st.caption(
-        "These rows are in the queue because their fused label is in doubt, so neither these accuracies nor this "
-        "ranking holds for all rows. Intervals are 95%, over rows."
+        "These rows are in the queue because their fused label is in doubt, so these accuracies and this ranking do "
+        "not hold for all rows. Intervals are 95%, over rows."
     )
 
 

@@ -172,8 +172,8 @@ def certainty(inspection: inspections.Inspection) -> None:
     evaluation = inspection.evaluation
     if evaluation is None:
         st.caption(
-            "Checking the confidence takes true labels for some rows; without them, trust the order of rows more "
-            "than the numbers."
+            "Checking confidence needs true labels for some rows; without them, trust the order of rows more than "
+            "the numbers."
         )
         return
     widgets.evaluation_badge()

@@ -66,7 +66,7 @@ def recommendation(now: State, sweep: sweeps.Sweep) -> None:
     if sweep.training_start == "groups":
         st.info(
             "The grouped model explains these votes, so training starts from it and needs no sweep. This sweep "
-            "starts from the majority vote, and its rates hold for training from there.",
+            "starts from the majority vote, and its rates apply to training from there.",
             icon=":material/group:",
         )
     st.markdown(headline(now, sweep))

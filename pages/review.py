@@ -47,7 +47,7 @@ def invite(opened: datasets.Opened, known: Gold | None) -> None:
             )
         )
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            ask_button(opened, f"Ask for {desk.ROWS} rows", primary=True)
+            ask_button(opened, f"Suggest {desk.ROWS} rows", primary=True)
             fuse_button(opened, known)
             jobs.expected("ask", opened.reading.votes, {})
     bring(opened)
@@ -58,13 +58,13 @@ def progress(opened: datasets.Opened, states: Sequence[tuple[Run, State]]) -> No
     run, now = states[0]
     with st.container(border=True, key="asking"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown("**Choosing the rows that would tell most**", width="content")
+            st.markdown("**Choosing the most informative rows**", width="content")
             jobs.badge(run, now)
         jobs.progress(run, now, "ask")
         if now.state == "failed":
             st.markdown(text.plain(now.reason))
         if not now.active:
-            ask_button(opened, f"Ask for {desk.ROWS} rows", primary=True)
+            ask_button(opened, f"Suggest {desk.ROWS} rows", primary=True)
 
 
 @errors.boundary()
@@ -78,7 +78,7 @@ def work(opened: datasets.Opened, run: Run, known: Gold | None) -> None:
         row.show(table, at)
     with st.container(horizontal=True, gap="small", key="review_actions"):
         fuse_button(opened, known)
-        ask_button(opened, f"Ask for {desk.ROWS} more")
+        ask_button(opened, f"Suggest {desk.ROWS} more")
     answers.conflicts(opened, table.ledger)
     answer(opened)
     verdict.show(table, known)
@@ -89,7 +89,7 @@ def finished(table: desk.Desk) -> None:
     with st.container(border=True, key="desk"):
         st.markdown(
             f"**:material/check_circle: All {len(table.queue)} rows are done.** "
-            "Fuse with them, or ask for more: every row narrows the intervals below."
+            "Fuse with them, or get more: every row narrows the intervals below."
         )
         with st.container(horizontal=True, gap="small", key="desk_tools"):
             st.button(

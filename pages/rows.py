@@ -53,7 +53,7 @@ def browse(source: sources.Source) -> None:
                 "download_rows",
             )
     if not len(rows):
-        st.caption("No row fits all these filters. Take one away.")
+        st.caption("No row matches all these filters. Remove one.")
         return
     one_page(source, rows, chosen, order)
 
@@ -79,7 +79,7 @@ def one_page(source: sources.Source, rows: Integers, chosen: RowFilter, order: O
     if picked and picked[0] < len(shown):
         detail.show(source, int(shown[picked[0]]))
     else:
-        st.caption("Mark a row to see it whole: its text, all its votes, and why it got its label.")
+        st.caption("Select a row to see all of it: its text, all its votes, and why it got its label.")
 
 
 def page() -> None:
@@ -87,7 +87,7 @@ def page() -> None:
         "Rows",
         "Which rows are these?",
         ":material/table_rows:",
-        "Single rows with their text, votes and labels are shown here: upload a file first.",
+        "See single rows with their text, votes and labels. Upload a file first.",
     )
     if head is None:
         return
@@ -98,7 +98,7 @@ def page() -> None:
         source = sources.current(opened)
         sources.choose(source)
         if source.run is None:
-            st.caption("Nothing was fused yet, so there are votes and their majority alone.")
+            st.caption("Nothing has been fused yet, so you see only the votes and their majority.")
         browse(source)
 
 

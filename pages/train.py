@@ -218,7 +218,7 @@ def overruled(run: Run, opened: datasets.Opened, labels: StoredAnswer) -> None:
     if not number:
         st.caption("No unanimous row was given another label.")
         return
-    st.markdown(f"{number:,} unanimous rows were given another label. Check some before you trust it.")
+    st.markdown(f"{number:,} unanimous rows were given another label. Check some of them before you trust the labels.")
     st.dataframe(rows, hide_index=True)
     cells.link(Source(opened, run), RowFilter((Flag("overruled"),)), "overruled_rows")
 

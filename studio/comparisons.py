@@ -127,7 +127,7 @@ def ranked(comparison: Comparison, run: Run) -> pd.DataFrame:
                 "95% interval": _interval(intervals.get(method.name)),
                 "same for every seed": method.stability,
             }
-        row |= {"alarms": ", ".join(alarm.kind for alarm in method.alarms)}
+        row |= {"alarms": len(method.alarms) or None}
         row |= {"seconds": method.seconds, "MB": _megabytes(method.memory_bytes), "note": method.note}
         rows.append(row)
         if method.ties_matter:
@@ -136,7 +136,6 @@ def ranked(comparison: Comparison, run: Run) -> pd.DataFrame:
                 {
                     "method": f"{method.title}, {FIRST_CLASS}",
                     "accuracy": method.first_class_accuracy,
-                    "alarms": "",
                     "note": "",
                 }
             )

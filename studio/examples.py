@@ -92,4 +92,6 @@ def show(title: str) -> None:
                 st.badge("Example with made-up numbers", color="gray")
         st.markdown("\n".join(f"- {sentence}" for sentence in example.sentences))
         if example.picture is not None:
-            widgets.live_picture(example.picture(), f"picture_of_example_{title.lower().replace(' ', '_')}")
+            widgets.live_picture(
+                example.picture(), f"picture_of_example_{title.lower().replace(' ', '_')}", with_numbers=False
+            )

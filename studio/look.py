@@ -22,6 +22,12 @@ label:has(input:is([type=checkbox], [type=radio]):focus-visible) {{
 }}
 [data-testid=stSidebarNavLink]:focus-visible, [role=tab]:focus-visible {{ outline-offset: -2px !important }}
 
+/* The theme's accent is too dim for words on a dark page; buttons take it while the mouse is on them. */
+button:is([kind=secondary], [kind=tertiary]):is(:hover, :active, [aria-expanded=true]):not(:disabled) {{
+  color: {accent}; border-color: {accent};
+}}
+button[kind=tertiary]:is(:hover, :active, [aria-expanded=true]):not(:disabled) {{ border-color: transparent }}
+
 :is(button[data-selected=true], [role=tab][aria-selected=true], .stSlider [role=group]) p {{ color: {accent} }}
 .stSlider [role=group] [data-testid*=TickBar] p {{ color: inherit }}
 

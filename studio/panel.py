@@ -89,7 +89,7 @@ def _content(opened: Opened) -> None:
         for which, side in (("One camp", health.camps.first), ("The other", health.camps.second)):
             st.caption(f"**{which}:** {plain(listing(side, MOST_NAMES))}")
     if panel.true_votes is not None:
-        widgets.evaluation_badge("By the truth: evaluation only")
+        widgets.evaluation_badge("From the true labels: evaluation only")
     views = {"Votes for each class": lambda: widgets.picture(pictures.class_coverage(health), "class_coverage_chart")}
     if len(health.mistakes.rho):
         shown, source = pictures.shared_mistakes(health), sources.current(opened)
@@ -137,7 +137,7 @@ def _numbers(panel: Panel) -> tuple[Number, ...]:
     if panel.true_votes is None:
         return numbers
     true = Number(
-        ":material/lock: By the truth",
+        ":material/lock: From true labels",
         _figure(panel.true_votes),
         "effective votes",
         "Effective votes (Kish) from the real mistakes, where the truth is known. Evaluation only.",

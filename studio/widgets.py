@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from deem_core import Alarm
 from deem_core.diagnostics import Finding
-from deem_core.figures import Picture
+from deem_core.figures import MOST_MARKS, Picture, has_numbers, numbers
 from deem_core.readers import Report
 from studio import errors, plot, state, words
 from studio.data import datasets
@@ -24,6 +24,10 @@ _NOTE_ICONS = {
     "warning": ":orange[:material/warning:]",
 }
 PICTURE_FORMAT = "picture_format"
+NUMBERS = "numbers"
+"""Ends the keys of what shows a picture's numbers."""
+NUMBERS_WIDTH = 680
+"""Pixels of a table of numbers where there is room."""
 
 _NO_NOTES = {"changed": "nothing changed", "left out": "nothing left out", "warning": "no warnings"}
 
@@ -163,16 +167,38 @@ def picture(
             f"<style>.st-key-{key} {{ overflow-x: auto }} .st-key-{key} > *, "
             f".st-key-{key} [data-testid='stPlotlyChart'] {{ min-width: {shown.min_width}px }}</style>"
         )
+    figure = _figure(shown, titled, clickable=on_select is not None)
     st.plotly_chart(
-        _figure(shown, titled, clickable=on_select is not None),
+        figure,
         key=key,
         config=_figure_config(key),
         alt=words.say(shown.alt),
         on_select="ignore" if on_select is None else lambda: on_select(*args),
         selection_mode="points",
     )
+    _below(shown, key, note, with_numbers=has_numbers(figure))
+
+
+def _below(shown: Picture, key: str, note: str, *, with_numbers: bool) -> None:
+    """Show a picture's caption, and its numbers as a table on request.
+
+    The table serves those who cannot see the picture; it is made when it is opened.
+    """
     if shown.caption or note:
         st.caption(words.say(f"{shown.caption} {note}".strip()))
+    if not with_numbers:
+        return
+    table = st.popover(
+        "Numbers", icon=":material/table_chart:", type="tertiary", key=f"{key}_{NUMBERS}", on_change="rerun"
+    )
+    if table.open:
+        with table:
+            frame = numbers(shown.figure("light"))
+            if len(frame) == MOST_MARKS:
+                st.caption(f"The first {MOST_MARKS:,} numbers of this picture.")
+            st.dataframe(
+                frame.rename(columns=words.say), hide_index=True, width=NUMBERS_WIDTH, alt=words.say(shown.alt)
+            )
 
 
 def _figure(shown: Picture, titled: bool, *, clickable: bool) -> Any:
@@ -185,7 +211,14 @@ def _figure(shown: Picture, titled: bool, *, clickable: bool) -> Any:
     return figure
 
 
-def live_picture(shown: Picture, key: str, *, note: str = "", on_pick: Callable[[Any], None] | None = None) -> None:
+def live_picture(
+    shown: Picture,
+    key: str,
+    *,
+    note: str = "",
+    on_pick: Callable[[Any], None] | None = None,
+    with_numbers: bool = True,
+) -> None:
     """Show a picture that is drawn in place when data change.
 
     Zoom and hidden curves stay; see `studio.plot`.
@@ -199,11 +232,12 @@ def live_picture(shown: Picture, key: str, *, note: str = "", on_pick: Callable[
         Markdown after the caption: what holds on this page only.
     on_pick : callable, optional
         Called with what a clicked point stands for.
+    with_numbers : bool
+        Whether its numbers can be shown as a table.
     """
     figure = _figure(shown, titled=False, clickable=False)
     plot.show(figure.to_json(), key, alt=words.say(shown.alt), config=_figure_config(key), on_pick=on_pick)
-    if shown.caption or note:
-        st.caption(words.say(f"{shown.caption} {note}".strip()))
+    _below(shown, key, note, with_numbers=with_numbers and has_numbers(figure))
 
 
 def _figure_config(name: str) -> dict[str, Any]:

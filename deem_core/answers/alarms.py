@@ -107,7 +107,7 @@ def _far(answer: Answer) -> Alarm | None:
     return Alarm(
         "far from the votes",
         "The labels agree poorly with the learners",
-        f"The votes equal these labels in {percent(with_labels)} of the cases, and one another in "
+        f"The votes match these labels in {percent(with_labels)} of cases, and each other in "
         f"{percent(with_each_other)}: the labels agree with the learners less than the learners agree with each other.",
         "Compare with the majority vote before you use them.",
     )
@@ -146,8 +146,8 @@ def _overruled(answer: Answer) -> Alarm | None:
     return Alarm(
         "overruled",
         "Unanimous votes overruled",
-        f"{_SUBJECT} has another label in {overruled:,} of {unanimous:,} rows on which all votes agree "
-        f"({percent(overruled / unanimous)}). That is right where all learners are wrong together, but this is rare.",
+        f"{_SUBJECT} gives a different label to {overruled:,} of {unanimous:,} rows on which all votes agree "
+        f"({percent(overruled / unanimous)}). That is right only where all learners are wrong together, which is rare.",
         "Check these rows before you trust the labels.",
     )
 
@@ -171,7 +171,7 @@ def file_alarms(votes: Votes, health: PanelHealth) -> tuple[Alarm, ...]:
         raised.append(
             Alarm(
                 "camps",
-                "Two camps",
+                "The panel is split",
                 health.camps.sentence,
                 "Until then every method picks a side by chance.",
             )

@@ -44,7 +44,7 @@ def add(commands: Any) -> None:
         commands,
         "describe",
         _describe,
-        "Say what is in a file of votes.",
+        "Show what is in a file of votes.",
         "Prints what was read, changed and left out, then coverage, ties, the health of the panel (how many\n"
         "independent votes there are, camps, rules), learners and classes; where learners know one class each, how\n"
         "often these rules fire and contradict each other.\n\n"
@@ -142,7 +142,7 @@ def _description(report: Report, votes: Votes, facts: Facts, panel: Panel, name:
     yield "\nPanel"
     yield from (f"  · {sentence}" for sentence in panel.health.sentences)
     if panel.true_votes is not None:
-        yield f"  · By the truth, worth {worth(panel.true_votes)} (evaluation only)."
+        yield f"  · From the true labels, worth {worth(panel.true_votes)} (evaluation only)."
     if panel.rules is not None:
         yield "\nRules: shares of all rows on which each votes, votes beside others, and votes against others"
         yield from _rule_lines(panel.rules)

@@ -148,7 +148,7 @@ def _cancel(workspace: Workspace, chosen: Sequence[Run], _: argparse.Namespace) 
 def _resume(workspace: Workspace, chosen: Sequence[Run], _: argparse.Namespace) -> None:
     for run in chosen:
         workspace.resume(run)
-        print(f"Run {run.id[:_SHORT]} goes on.")
+        print(f"Run {run.id[:_SHORT]} resumed.")
 
 
 def _delete(workspace: Workspace, chosen: Sequence[Run], options: argparse.Namespace) -> None:

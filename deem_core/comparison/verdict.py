@@ -58,7 +58,11 @@ def _held_against_majority(comparison: Comparison, subject: MethodResult) -> str
             else f"{comparison.n_truth:,} rows with known truth are"
         )
         words = f"{rows} too few to tell {name} from majority vote: {figures} right, {_points(gain)}."
-        return f"{words}{rival}" if rival else f"{words} More true labels would; until then the simpler rule is enough."
+        return (
+            f"{words}{rival}"
+            if rival
+            else f"{words} More true labels would tell; until then the simpler rule is enough."
+        )
     figures = f"{percent(_majority(subject))} right against {percent(subject.accuracy)}"
     words = f"Majority vote is just as good as {name} here: {figures}, {_points(gain)}."
     return f"{words}{rival}" if rival else f"{words} The simpler rule is enough."

@@ -21,6 +21,7 @@ from deem_core.figures.expert_finder import influence_heatmap
 from deem_core.figures.groups import group_tree
 from deem_core.figures.influence import influence_bars, influence_panels
 from deem_core.figures.learner_bars import accuracy_bars, coverage_bars
+from deem_core.figures.marks import MOST_MARKS, has_numbers, numbers
 from deem_core.figures.picture import Cells, Picture, plotly_code
 from deem_core.figures.referee import grouped_likelihood
 from deem_core.figures.rules import rule_bars
@@ -33,6 +34,7 @@ from deem_core.figures.why import why_bars
 
 __all__ = [
     "MOST_LEARNERS",
+    "MOST_MARKS",
     "Along",
     "Cells",
     "Curve",
@@ -59,10 +61,12 @@ __all__ = [
     "energy_panels",
     "group_tree",
     "grouped_likelihood",
+    "has_numbers",
     "influence_bars",
     "influence_heatmap",
     "influence_panels",
     "label_changes",
+    "numbers",
     "plotly_code",
     "recovery_scatter",
     "reliability_curve_figure",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any
 
 import plotly.graph_objects as go
@@ -47,21 +48,26 @@ def shown_of(title: str, shown: int, total: int) -> str:
 MARGIN = {"l": 8, "r": 12, "t": 8, "b": 8, "pad": 0}
 """Pixels around a picture. A page's theme may pad axes, which frames cells in grey and pushes ticks into titles."""
 
-QUESTION, LEGEND = 34, 30
-"""Pixels that a question above a picture takes, and a legend between the two."""
+QUESTION, QUESTION_LINE, LEGEND = 34, 20, 30
+"""Pixels that a question above a picture takes, each further line of it, and a legend between question and picture."""
+
+QUESTION_LETTERS = 44
+"""Letters of a line of a question, as many as a phone is wide."""
 
 
 def with_question(figure: go.Figure, question: str) -> go.Figure:
     """Put a question above a figure, so that both are saved together."""
+    lines = wrap(question, QUESTION_LETTERS)
+    room = QUESTION + QUESTION_LINE * (len(lines) - 1)
     above = figure.layout.margin.t or 0
     if figure.layout.showlegend is not False and (figure.layout.legend.y or 0) >= 1:
         above = max(above, LEGEND)
     if figure.layout.height is not None:
-        figure.update_layout(height=figure.layout.height + QUESTION)
+        figure.update_layout(height=figure.layout.height + room)
     return figure.update_layout(
-        margin={"t": above + QUESTION},
+        margin={"t": above + room},
         title={
-            "text": f"<b>{safe(question)}</b>",
+            "text": f"<b>{'<br>'.join(map(safe, lines))}</b>",
             "font": {"size": 16},
             "x": 0,
             "xref": "container",
@@ -69,7 +75,7 @@ def with_question(figure: go.Figure, question: str) -> go.Figure:
             "y": 1,
             "yref": "container",
             "yanchor": "top",
-            "pad": {"t": 6},
+            "pad": {"t": 6 + QUESTION_LINE * (len(lines) - 1)},  # its first line stands above the anchor
         },
     )
 

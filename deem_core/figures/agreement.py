@@ -14,6 +14,7 @@ from deem_core.figures._axes import picture_layout
 from deem_core.figures._cells import MOST_WRITTEN, PAIR, cell_numbers, colour_bar, key_axis, places, tick_angle
 from deem_core.figures._names import HOVER_LETTERS, bar_names
 from deem_core.figures._theme import theme_of
+from deem_core.text import count
 from deem_core.typing import Floats, Integers
 from deem_core.votes.agreement import SHARE_BINS, RowAgreement
 
@@ -119,7 +120,7 @@ def agreement_histogram(
             y=counts,
             marker={"color": palette, "line": {"width": 0}},
             customdata=[
-                [text, f"{n:,} rows ({n / total:.1%})"] for text, n in zip(texts, counts.tolist(), strict=True)
+                [text, f"{count(n, 'row')} ({n / total:.1%})"] for text, n in zip(texts, counts.tolist(), strict=True)
             ],
             hovertemplate="<b>%{customdata[0]}</b><br>%{customdata[1]}<extra></extra>",
         )

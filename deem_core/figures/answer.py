@@ -15,7 +15,7 @@ from deem_core.figures._cells import places
 from deem_core.figures._names import bar_names, hover_names
 from deem_core.figures._theme import Theme, theme_of
 from deem_core.figures.class_ranks import MOST_SHOWN, shares_by_rank
-from deem_core.text import nearly
+from deem_core.text import count, nearly
 from deem_core.typing import Integers
 
 MOST_WRITTEN = 12
@@ -204,7 +204,7 @@ def _change_texts(counts: NDArray[np.int64], totals: NDArray[np.int64], names: S
     """
 
     def text(i: int, j: int) -> str:
-        share = f"{counts[i, j]:,} rows, {counts[i, j] / max(totals[i], 1):.1%} of those voted {names[i]}"
+        share = f"{count(int(counts[i, j]), 'row')}, {counts[i, j] / max(totals[i], 1):.1%} of those voted {names[i]}"
         if i == j:
             return f"<b>{names[i]}</b> stayed<br>{share}"
         return f"<b>{names[i]}</b> by majority vote<br><b>{names[j]}</b> when fused<br>{share}"
@@ -242,7 +242,7 @@ def confidence_histogram(
     middle, total = (ends[1:] + ends[:-1]) / 2, int(rows.sum())
     digits = 0 if ends[-1] - ends[0] > 0.2 else 1
     texts = [
-        [f"{low:.{digits + 1}%} to {high:.{digits + 1}%}", f"{n:,} rows ({n / total:.1%}), {m:,} to review"]
+        [f"{low:.{digits + 1}%} to {high:.{digits + 1}%}", f"{count(n, 'row')} ({n / total:.1%}), {m:,} to review"]
         for low, high, n, m in zip(ends[:-1].tolist(), ends[1:].tolist(), rows.tolist(), marked.tolist(), strict=True)
     ]
     figure = go.Figure(

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from deem_core.figures._axes import line_axis, picture_layout, picture_of_nothing
 from deem_core.figures._names import hover_names, short
 from deem_core.figures._theme import Theme, theme_of
+from deem_core.text import count
 from deem_core.typing import Floats
 
 if TYPE_CHECKING:
@@ -244,7 +245,8 @@ def _reliability_line(name: str, curve: ReliabilityCurve, colour: str, symbol: s
             "width": 3,
         },
         customdata=[
-            f"<b>{name}</b><br>{n:,} rows, {c:.1%} sure on average<br>{r:.1%} right (95% interval {a:.1%} to {b:.1%})"
+            f"<b>{name}</b><br>{count(n, 'row')}, {c:.1%} sure on average<br>"
+            f"{r:.1%} right (95% interval {a:.1%} to {b:.1%})"
             for n, c, r, a, b in zip(rows, sure, right, low, high, strict=True)
         ],
         hovertemplate="%{customdata}<extra></extra>",

@@ -182,7 +182,10 @@ class _Grid:
         title = "" if self._fits() or not last else f"{len(layer.names)} learners · drag to zoom in"
         names = [_cut(name) for name in layer.names]
         axis = self._axis(layer, title, self.width, last)
-        return {**axis, "tickangle": tick_angle(names, self.width) if self._fits() else -90}
+        angle = tick_angle(names, self.width) if self._fits() else -90
+        if angle is not None and len(self.layers) > 1:  # a phone squeezes panels side by side: upright names still fit
+            angle = -90
+        return {**axis, "tickangle": angle}
 
     def _down(self, column: int, row: int) -> dict[str, Any]:
         # Names beside the first panel alone: others would run into their neighbours, and have them below.

@@ -21,7 +21,7 @@ from deem_core.typing import Floats
 HEIGHT = 430
 """Of the picture of many learners, in pixels."""
 
-SOURCES = {"estimated": "estimated", "gold": "on gold rows", "real": "by the truth (evaluation)"}
+SOURCES = {"estimated": "estimated", "gold": "on gold rows", "real": "true accuracy (evaluation)"}
 """What the marks of each source are called."""
 
 _FLAGGED, _EXPERT, _PLAIN = "flagged", "expert", "no flag"

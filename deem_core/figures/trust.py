@@ -180,5 +180,5 @@ def _range(values: Floats, most: float = np.inf) -> list[float]:
 
 
 def _words(name: str, influence: float, reliability: float, real: float) -> str:
-    judged = f"<br>really right in {real:.1%} of its votes" if np.isfinite(real) else ""
+    judged = f"<br>actually right in {real:.1%} of its votes" if np.isfinite(real) else ""
     return f"<b>{name}</b><br>influence {nats(influence)}<br>estimated accuracy {reliability:.1%}{judged}"

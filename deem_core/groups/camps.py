@@ -64,7 +64,7 @@ class Camps:
         if self.split:
             sides = f"{count(len(self.first), 'learner')} against {len(self.second):,}"
             return (
-                f"Two camps, each consistent in itself; the votes cannot tell which is right. Label 20 rows. ({sides}.)"
+                f"Two camps ({sides}), each consistent in itself: the votes cannot tell which is right. Label 20 rows."
             )
         if self.strength > LIMIT:
             return "Some learners agree more with one another, but there are no two camps that balance each other."

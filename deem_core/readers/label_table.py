@@ -149,7 +149,7 @@ class Wish:
     name : str
         Of its class; empty for no vote.
     order : float
-        Place of the class, the lowest first.
+        Position of the class, lowest first.
     """
 
     label: str

@@ -17,7 +17,7 @@ from deem_core.votes.coding import as_label_array
 from deem_core.votes.labels import Coding, LabelColumn, MissingRule, canonical_text, code_columns, kind_of
 from deem_core.votes.spelling import folded
 
-_FORCE = "To use it, set its role to 'learner' under “Columns and reading”, or name it with --learner."
+_FORCE = "To use it, set its role to “learner” under “Columns and reading” (or name it with --learner)."
 
 
 def read_wide(request: Request, columns: Sequence[str]) -> Votes:

@@ -66,13 +66,13 @@ class Recoded:
             names = ", ".join(repr(label) for label in list(self.unknown)[:5])
             total = sum(self.unknown.values())
             counted = f"{total:,} votes for labels" if total > 1 else "A vote for a label"
-            verb = "count" if total > 1 else "counts"
-            sentences.append(f"{counted} unknown in training ({names}) {verb} as not cast.")
+            verb = "are" if total > 1 else "is"
+            sentences.append(f"{counted} unknown in training ({names}) {verb} treated as missing.")
         sentences.extend(self.unread_words())
         if self.spelled:
             sentences.append("Some unknown labels look like known ones: merge the spellings to match them.")
         if self.absent:
-            sentences.append(f"No votes from {', '.join(self.absent)}; they count as not cast.")
+            sentences.append(f"No votes from {', '.join(self.absent)}; treated as missing.")
         if self.extra:
             sentences.append(f"Learners unknown in training were left out: {', '.join(self.extra)}.")
         return sentences

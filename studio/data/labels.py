@@ -123,8 +123,8 @@ def editor(opened: datasets.Opened, place: str) -> None:
     rows = opened.labels
     key = f"labels_{place}_{opened.dataset.id}"
     st.caption(
-        "One row for each label in the file. Give labels one class name to merge them, give codes a name, untick a "
-        "label that is not a vote. Truth, known labels and answers follow; the file itself does not change."
+        "One row for each label in the file. Give labels the same class name to merge them, rename codes, and untick "
+        "a label that is not a vote. Truth, known labels and answers follow; the file itself does not change."
     )
     edited = st.data_editor(
         frame(rows),
@@ -139,7 +139,7 @@ def editor(opened: datasets.Opened, place: str) -> None:
             NAME: st.column_config.TextColumn("Class", help="Click to rename.", max_chars=200),
             VOTES: st.column_config.NumberColumn("Votes", format="localized"),
             LEARNERS: st.column_config.NumberColumn(opened.noun.many.capitalize(), format="localized"),
-            ORDER: st.column_config.NumberColumn("Order", help="Place of the class, the lowest first.", width="small"),
+            ORDER: st.column_config.NumberColumn("Order", help="Position of the class, lowest first.", width="small"),
         },
         column_order=[USED, LABEL, *([ALSO] if any(row.also for row in rows) else []), NAME, VOTES, LEARNERS, ORDER],
     )

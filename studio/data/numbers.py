@@ -59,7 +59,7 @@ def headline(votes: Votes, facts: Facts) -> tuple[Number, ...]:
             "Unanimous rows",
             count(facts.n_unanimous),
             f"{percent(facts.n_unanimous / rows)} of rows",
-            "Rows with at least two votes that all agree. Few of them means that it matters how votes are fused.",
+            "Rows with at least two votes that all agree. If there are few, it matters how votes are fused.",
         ),
         Number(
             "Tied rows",

@@ -156,7 +156,7 @@ def _label_rows(opened: Opened, run: Run) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="label_rows"):
         st.caption(
-            "The votes alone do not settle who is right. Twenty known labels, given one row at a time, tell more.",
+            "The votes alone cannot settle who is right. Labelling twenty rows yourself, one at a time, tells more.",
             width="stretch",
         )
         st.button(
@@ -212,7 +212,7 @@ def _difference(opened: Opened, run: Run, training: Run) -> str:
     share = trainings.difference(run, training, opened)
     if share is None:
         return f"{name} was trained alongside, but has no labels to compare."
-    return f"{name}, trained alongside, gives another label to {text.percent(share)} of the rows."
+    return f"{name}, trained alongside, gives a different label to {text.percent(share)} of the rows."
 
 
 def _open_training(id: str) -> None:

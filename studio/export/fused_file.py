@@ -115,7 +115,7 @@ def _budget(result: results.Labelled, place: str) -> dict[str, Any]:
         budget = review.Budget(below=float(below))
     else:
         share = st.slider(
-            "Review the least certain … of the rows",
+            "Share of rows to review, least certain first",
             0,
             100,
             10,

@@ -59,7 +59,7 @@ def show(card: Scorecard, opened: Opened) -> None:
     """Show a scorecard: what it rests on, table, picture and file."""
     st.caption(text.plain(say(basis(card))))
     if card.real is not None:
-        widgets.evaluation_badge("“By the truth” is for evaluation only")
+        widgets.evaluation_badge("“True accuracy” is for evaluation only")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         orders = [order for order in ORDERS if card.influence is not None or order != "Most influence"]
         order = st.selectbox("Order", orders, key="scorecard_order", bind="query-params", width=260)
@@ -142,11 +142,11 @@ def columns(card: Scorecard) -> dict[str, Any]:
         "learner": config.TextColumn(say("Learner"), pinned=True),
         "flags": config.TextColumn("Flags", width="medium", help="The findings of the Data page, and experts."),
         "estimated": share("Estimated accuracy", "Mean probability of its votes. Not from the truth."),
-        "interval": config.TextColumn("± 95%", width=120, help="95% interval for the number of votes."),
+        "interval": config.TextColumn("95% interval", width=120, help="For the number of votes."),
         "gold": share("On gold rows", "Share of its votes on gold rows that are right."),
-        "gold_interval": config.TextColumn("± 90%", width=120, help="90% interval for the number of gold rows."),
-        "real": share("By the truth", "For evaluation only: share of its votes that are right."),
-        "real_interval": config.TextColumn("± 95%", width=120, help="95% interval for the number of votes."),
+        "gold_interval": config.TextColumn("90% interval", width=120, help="For the number of gold rows."),
+        "real": share("True accuracy", "For evaluation only: share of its votes that are right."),
+        "real_interval": config.TextColumn("95% interval", width=120, help="For the number of votes."),
         "votes": config.NumberColumn("Votes", format="localized"),
         "coverage": share("Coverage", "Share of the rows it voted on."),
         "fused": share("Agrees with answer", "Share of its votes that equal the fused label."),

@@ -219,7 +219,7 @@ def _chips(chosen: RowFilter) -> None:
                 icon=":material/close:",
                 on_click=_change,
                 args=([one], []),
-                help="Click to take this filter away.",
+                help="Click to remove this filter.",
             )
         st.button("Clear all filters", key="rows_clear", type="tertiary", on_click=use, args=(RowFilter(),))
 

@@ -71,7 +71,7 @@ def _delete(chosen: list[Run]) -> None:
     with st.popover(words, icon=":material/delete:"):
         st.caption("The labels, the model and its inspection will be deleted permanently; the data stay.")
         st.button(
-            f"{words} for good",
+            f"{words} permanently",
             key="delete_trainings",
             on_click=jobs.delete,
             args=([run.id for run in chosen],),

@@ -223,7 +223,7 @@ def test_the_review_queue_of_a_method_has_no_restarts_and_no_model_to_ask(open_c
     expect_calm(app)
     assert "to check**" in words(app)
     assert "restarts" not in words(app)
-    assert "Mark a row" not in words(app)
+    assert "Select a row to see why" not in words(app)
     assert _downloads(app) == ["Download the review queue"]
 
 

@@ -343,8 +343,8 @@ def test_with_truth_the_real_figure_stands_beside_and_is_marked(data):
     lines = [",".join(map(str, [*codes, truth])) for codes, truth in zip(made.votes.codes, made.truth, strict=True)]
     upload(data, "tree.csv", "\n".join([",".join([*made.votes.learners, "label"]), *lines]).encode())
     expect_calm(data)
-    assert "By the truth: evaluation only" in words(data)
-    assert 1 < float(metrics(data)[":material/lock: By the truth"]) < 12
+    assert "From the true labels: evaluation only" in words(data)
+    assert 1 < float(metrics(data)[":material/lock: From true labels"]) < 12
 
 
 def test_a_large_file_is_looked_at_in_the_background(app, dataset, monkeypatch):
@@ -371,7 +371,7 @@ def test_without_truth_nothing_is_evaluated_until_a_second_file_comes(data, work
     expect_calm(data)
     assert "No truth" in words(data)
     assert "Evaluation only" not in words(data)
-    assert "By the truth" not in words(data)
+    assert "rom the true labels" not in words(data)
     assert len(data.get("plotly_chart")) == 5
     truth = "\n".join(["task,truth", *(f"t{i},{'ab'[i % 2]}" for i in range(30))])
     upload(data, "truth.csv", truth.encode(), which="truth")

@@ -259,7 +259,7 @@ def test_a_labelling_that_is_opened_from_recent_runs_is_shown_on_the_home_page(a
     said = words(app)
     assert "The model of “Labels for new.csv”**: IRBM for 3 learners" in said
     assert "4 rows labelled by a model trained on 40 rows" in said
-    assert "No votes from eve; they count as not cast." in said
+    assert "No votes from eve; treated as missing." in said
     assert "Learners unknown in training were left out: zoe." in said
     assert "1 row without votes comes with no label." in said
     assert downloads(app) == ["Download 4 rows as CSV"]

@@ -143,7 +143,7 @@ def test_every_tab_of_every_kind_of_model_is_shown(open_page, trained, name):
     app = open_page("learners", trained[name])
     for tab in TABS:
         turn_to(app, tab)
-    assert ("takes true labels" in words(app)) == (name == "blind")
+    assert ("needs true labels" in words(app)) == (name == "blind")
     app.switch_page("pages/dependence.py").run()
     expect_calm(app)
     labels = [each.label for each in app.tabs]

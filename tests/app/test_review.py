@@ -82,7 +82,7 @@ def test_before_a_queue_it_says_what_gold_rows_are(app, panel):
     app.switch_page("pages/review.py").run()
     expect_calm(app)
     assert "rows whose right label you know" in words(app)
-    assert button(app, "Ask for 20 rows")
+    assert button(app, "Suggest 20 rows")
 
 
 def test_the_desk_shows_the_text_literally_and_never_the_truth(app, open_desk, panel):

@@ -69,7 +69,7 @@ def test_before_fusing_there_are_votes_alone(app, dataset):
     app.run()
     app.switch_page("pages/rows.py").run()
     expect_calm(app)
-    assert "Nothing was fused yet" in words(app)
+    assert "Nothing has been fused yet" in words(app)
     assert set(app.dataframe[0].value["eve"]) == {"1"}
     assert "fused_label" not in app.dataframe[0].value
 
@@ -119,7 +119,7 @@ def test_a_broken_link_is_told_and_can_be_cleared(open_rows, runs):
 def test_no_row_is_said(open_rows, runs):
     app = open_rows(runs[0], "vote.ann=w&vote.ann=x")
     expect_calm(app)
-    assert "No row fits all these filters" in words(app)
+    assert "No row matches all these filters" in words(app)
 
 
 def test_methods_of_a_comparison_can_be_held_against_each_other(open_rows, runs):

@@ -163,8 +163,8 @@ def test_new_data_are_labelled_and_what_is_strange_is_said(page: Page, trained: 
     )
     outcome = page.locator(".st-key-applied")
     expect(outcome.get_by_text("300 rows labelled by a model trained on 300 rows")).to_be_visible(timeout=WORKER)
-    expect(outcome.get_by_text("No votes from m4; they count as not cast.")).to_be_visible()
-    expect(outcome.get_by_text("2 votes for labels unknown in training ('7') count as not cast.")).to_be_visible()
+    expect(outcome.get_by_text("No votes from m4; treated as missing.")).to_be_visible()
+    expect(outcome.get_by_text("2 votes for labels unknown in training ('7') are treated as missing.")).to_be_visible()
     name, data = download(page, "Download 300 rows as CSV")
     assert name == "new_fused.csv"
     fused = text_table(data)

@@ -85,7 +85,7 @@ def test_deem_is_trained_beside_an_answer_that_stays(page: Page, workspace: Work
     page.wait_for_function("() => window.told.length >= 3")
     assert page.evaluate("() => window.told") == [f"{end} · beside.csv" for end in ends]  # each once
     page.get_by_test_id("stSidebarNavLink").filter(has_text="Data").click()
-    expect(page.locator(".st-key-deem_beside")).to_contain_text(re.compile("another label to .* of the rows"))
+    expect(page.locator(".st-key-deem_beside")).to_contain_text(re.compile("a different label to .* of the rows"))
     expect(page.locator(".st-key-fuse")).to_contain_text("Answered by")
     expect_calm(page)
 

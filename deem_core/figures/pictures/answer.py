@@ -54,8 +54,8 @@ def label_changes(changes: Integers, classes: Sequence[Any]) -> Picture:
         draw=lambda theme: draw_answer.label_changes(changes, classes, theme=theme),
         alt="Heatmap: rows by majority vote and by fused label.",
         caption=(
-            "Rows off the diagonal are those whose label fusing has changed. A single dark cell means that two classes "
-            "are mixed up by most learners, or by the model."
+            "Rows off the diagonal are those whose label fusing has changed. A single strong cell means that two "
+            "classes are mixed up by most learners, or by the model."
         ),
         min_width=480,
         cells=Cells(

@@ -16,7 +16,7 @@ def scorecard(card: Scorecard, order: Sequence[int] | NDArray[Any] | None = None
     """Return how accurate each learner is, with intervals."""
     others = [
         "Filled diamonds: accuracy on gold rows." if card.gold is not None else "",
-        "Open diamonds: accuracy by the truth, for evaluation only." if card.real is not None else "",
+        "Open diamonds: true accuracy, for evaluation only." if card.real is not None else "",
     ]
     return Picture(
         question="How accurate is each learner?",

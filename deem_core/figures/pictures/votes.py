@@ -58,8 +58,8 @@ def pair_agreement(found: PairAgreement, learners: Sequence[str]) -> Picture:
         alt="Heatmap: how often each pair of learners votes the same.",
         caption=(
             "Learners that agree stand side by side. **Good:** an even, middling colour. **Bad:** a block much "
-            "darker than the rest (they copy each other or were trained alike, so their votes tell less than they "
-            f"seem to) or a pale stripe (a learner that agrees with no other).{sampled}"
+            "stronger than the rest (they copy each other or were trained alike, so their votes tell less than they "
+            f"seem to) or a faint stripe (a learner that agrees with no other).{sampled}"
         ),
         cells=pairs_of_learners(learners, lambda one, other: (Pair(one, other),)),
     )
@@ -103,7 +103,7 @@ def learner_accuracy(facts: Facts, learners: Sequence[str], counts: ArrayLike) -
     """
     accuracy = np.full(len(learners), np.nan) if facts.learner_accuracy is None else facts.learner_accuracy
     return Picture(
-        question="How accurate is each learner by the truth?",
+        question="How accurate is each learner really?",
         draw=lambda theme: draw_learners.accuracy_bars(
             learners, accuracy, counts, facts.majority_accuracy, theme=theme
         ),

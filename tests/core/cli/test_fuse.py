@@ -135,8 +135,8 @@ def test_apply_says_what_was_unknown(capsys, folder, tmp_path):
     new = new.drop(columns=[new.columns[1]]).replace({new.columns[2]: {"2": "7"}})
     new.to_csv(tmp_path / "new.csv", index=False)
     told = run(capsys, "apply", model, tmp_path / "new.csv", "-o", tmp_path / "out.csv")
-    assert "votes for labels unknown in training ('7') count as not cast" in told
-    assert "they count as not cast" in told
+    assert "votes for labels unknown in training ('7') are treated as missing" in told
+    assert "; treated as missing" in told
 
 
 @pytest.mark.parametrize("rows", [["1,2,2,2\n"], ["1,0,2,1\n"], ["1,0,0,0\n", "2,0,0,0\n"]])

@@ -72,7 +72,7 @@ def test_cancel_tells_whether_there_was_something_to_cancel(runs, capsys):
 def test_only_cancelled_and_failed_runs_resume(runs, capsys, monkeypatch):
     assert "only cancelled and failed ones resume" in said(capsys, "resume", runs[0].id, code=2)
     monkeypatch.setattr(Workspace, "_start", lambda self, run: None)
-    assert "goes on" in said(capsys, "resume", runs[1].id)
+    assert "resumed" in said(capsys, "resume", runs[1].id)
     assert runs[1].state().state == "queued"
 
 

@@ -230,7 +230,7 @@ class TestNewRows:
         assert np.array_equal(fitted.predict_proba(turned), fitted.predict_proba(votes))
         recoded = fitted.transform(votes.select_learners(votes.learners[:5]))
         assert recoded.absent == votes.learners[5:]
-        assert "they count as not cast" in recoded.sentences()[0]
+        assert "; treated as missing" in recoded.sentences()[0]
 
     def test_rows_of_one_class_can_be_labelled(self, fitted):
         assert fitted.predict(np.full((3, 12), 2)).tolist() == [2, 2, 2]

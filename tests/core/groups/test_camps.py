@@ -35,7 +35,7 @@ def test_two_camps_are_seen_with_their_sides(seed, agree, first):
         tuple(f"m{j}" for j in range(first)),
         tuple(f"m{j}" for j in range(first, 16)),
     }
-    assert found.sentence.startswith("Two camps, each consistent in itself; the votes cannot tell which is right")
+    assert found.sentence.startswith("Two camps (")
 
 
 @pytest.mark.parametrize("name", ["tree", "copies", "experts", "condind", "ampdata", "crowd"])

@@ -31,7 +31,7 @@ class TestRecode:
         assert recoded.votes.classes.tolist() == ["cat", "dog", "owl"]
         assert (recoded.absent, recoded.extra) == (("bob",), ("dan",))
         assert recoded.sentences() == [
-            "No votes from bob; they count as not cast.",
+            "No votes from bob; treated as missing.",
             "Learners unknown in training were left out: dan.",
         ]
 
@@ -51,7 +51,7 @@ class TestRecode:
         recoded = recode(given, LEARNERS, CLASSES)
         assert recoded.codes.tolist() == [[2, -1, 0], [-1, 0, -1]]
         assert recoded.unknown == {"elk": 2, "gnu": 1}
-        assert recoded.sentences() == ["3 votes for labels unknown in training ('elk', 'gnu') count as not cast."]
+        assert recoded.sentences() == ["3 votes for labels unknown in training ('elk', 'gnu') are treated as missing."]
 
     @pytest.mark.parametrize("kind", [np.array, pd.DataFrame])
     def test_arrays_and_frames_may_hold_unknown_labels_too(self, kind):
