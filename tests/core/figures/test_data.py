@@ -135,7 +135,7 @@ class TestHistogram:
         figure = figures.agreement_histogram(rows)
         assert figure.data[0].y.tolist() == [1, 0, 0, 0, 1]
         assert figure.layout.xaxis.ticktext[0] == "60–70%"
-        assert figure.data[0].customdata[-1] == ["all votes agree", "1 rows (50.0%)"]
+        assert figure.data[0].customdata[-1] == ["all votes agree", "1 row (50.0%)"]
         by_size = figures.agreement_histogram(rows, by="size")
         assert by_size.data[0].y.tolist() == [1, 1, 2, 0]
         assert by_size.data[0].customdata[0][0] == "no votes"
