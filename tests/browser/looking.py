@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import TimeoutError as Late
 
 from deem_core import simulation
 
@@ -44,6 +45,22 @@ def expect_loaded(page: Page, name: str, *, rows: str, learners: str, word: str 
     expect(page.locator(".st-key-votes_chart .js-plotly-plot .bars .point").first).to_be_attached()
     expect_calm(page)
     expect(card(page, word)).to_have_count(1)
+
+
+def choose(box: Locator, option: str, tries: int = 3) -> None:
+    """Choose an option of a list; a page that is drawn anew closes the list, which then is opened once more."""
+    found = box.page.get_by_role("option", name=option, exact=True)
+    for left in reversed(range(tries)):
+        expect_calm(box.page)
+        if not found.is_visible():
+            box.click()
+        try:
+            found.click(timeout=5_000)
+        except Late:
+            if not left:
+                raise
+        else:
+            return
 
 
 def scrolls_sideways(page: Page) -> bool:

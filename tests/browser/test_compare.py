@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from deem_core.answers import StoredAnswer
 from deem_core.runs import Run, Workspace
-from tests.browser.looking import expect_calm, scrolls_sideways
+from tests.browser.looking import choose, expect_calm, scrolls_sideways
 from tests.browser.working import WORKER
 from tests.in_process import add_votes, done, experts
 
@@ -53,8 +53,7 @@ def test_the_table_can_be_taken_home(page: Page, compared: Run) -> None:
 
 def test_labels_of_any_method_come_home_and_open_on_the_export_page(page: Page, compared: Run) -> None:
     open_compared(page, compared)
-    page.get_by_role("combobox", name="Export the labels of").click()
-    page.get_by_role("option", name="Dawid-Skene", exact=True).click()
+    choose(page.get_by_role("combobox", name="Export the labels of"), "Dawid-Skene")
     expect(page).to_have_url(re.compile("method=ds"))
     page.reload()
     open_export = page.get_by_role("button", name="Open on the Export page")

@@ -8,7 +8,7 @@ import zipfile
 from playwright.sync_api import Page, expect
 
 from deem_core.runs import Workspace
-from tests.browser.looking import card, expect_calm, expect_loaded, small_file
+from tests.browser.looking import card, choose, expect_calm, expect_loaded, small_file
 
 
 def upload(page: Page, name: str, content: bytes) -> None:
@@ -74,8 +74,7 @@ def test_a_column_gets_another_role_and_keeps_it(page: Page, workspace: Workspac
     expect_loaded(page, "roles.csv", rows="300", learners="5")
     before = page.url
     page.get_by_role("tab", name="Columns and reading").click()
-    page.get_by_role("combobox", name=re.compile("^Role of ")).nth(1).click()  # the first one is the id
-    page.get_by_role("option", name="ignore").click()
+    choose(page.get_by_role("combobox", name=re.compile("^Role of ")).nth(1), "ignore")  # the first one is the id
     expect(card(page, "Learners").first).to_have_text("4")
     expect_calm(page)
     assert page.url != before
@@ -91,8 +90,7 @@ def test_a_file_that_is_no_votes_yet_is_mended_by_its_roles(page: Page) -> None:
     expect(page.get_by_text("No learner column is left in strange.csv")).to_have_count(1)
     expect_calm(page)
     for name in ("first", "second"):  # after the first of them there is a single learner still
-        page.get_by_role("combobox", name=f"Role of {name}").click()
-        page.get_by_role("option", name="learner").click()
+        choose(page.get_by_role("combobox", name=f"Role of {name}"), "learner")
         expect_calm(page)
     expect_loaded(page, "strange.csv", rows="40", learners="2")
 

@@ -13,7 +13,7 @@ from deem_core import cli, simulation
 from deem_core.estimators.peek import peek
 from deem_core.reporting.command import PROGRAM, repeat_command
 from deem_core.runs import Run, Workspace
-from tests.browser.looking import card, expect_calm, scrolls_sideways
+from tests.browser.looking import card, choose, expect_calm, scrolls_sideways
 from tests.browser.tables import mark
 from tests.browser.working import WORKER, finished
 
@@ -72,13 +72,6 @@ def download(page: Page, button: str) -> tuple[str, bytes]:
     return coming.value.suggested_filename, Path(coming.value.path()).read_bytes()
 
 
-def choose(page: Page, label: str, option: str) -> None:
-    """Choose an option of a list."""
-    expect_calm(page)  # a page that is drawn anew closes the list
-    page.get_by_role("combobox", name=label).click()
-    page.get_by_role("option", name=option, exact=True).click()
-
-
 def test_the_labels_come_home_row_by_row_as_the_command_gives_them(
     page: Page, trained: Run, by_command: pd.DataFrame
 ) -> None:
@@ -94,7 +87,7 @@ def test_the_labels_come_home_row_by_row_as_the_command_gives_them(
     assert fused["fused_label"][SILENT] == ""
     assert (fused["fused_label"].drop(SILENT) != "").all()
     assert fused.filter(regex="^p_").drop(SILENT).astype(float).sum(axis=1).to_numpy() == pytest.approx(1, abs=3e-6)
-    choose(page, "Format", "Parquet")
+    choose(page.get_by_role("combobox", name="Format"), "Parquet")
     name, data = download(page, "Download 300 rows as Parquet")
     assert name == "home_fused.parquet"
     parquet = pd.read_parquet(io.BytesIO(data))
@@ -118,7 +111,7 @@ def test_columns_their_name_and_blanks_below_a_threshold_are_chosen(page: Page, 
     field = page.get_by_label("Name of the label column")
     field.fill("answer")
     field.press("Enter")
-    choose(page, "Format", "CSV, gzipped")
+    choose(page.get_by_role("combobox", name="Format"), "CSV, gzipped")
     expect(page.get_by_test_id("stSpinner")).to_have_count(0)
     expect_calm(page)
     name, data = download(page, "Download 300 rows as CSV, gzipped")
