@@ -113,7 +113,8 @@ def outcome(opened: datasets.Opened, states: Sequence[tuple[Run, State]]) -> Non
             "Who agrees with whom": lambda: agreement(opened, run, comparison),
             "Class by class": lambda: by_class(run, comparison),
             "Disputed rows": lambda: disputed(opened, run, comparison),
-        }
+        },
+        "compare_tabs",
     )
 
 

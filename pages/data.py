@@ -68,7 +68,7 @@ def gallery(opened: datasets.Opened) -> None:
         views = {"Rules": lambda: rules(table), **views}
     if opened.facts.n_truth:
         views[":material/lock: Accuracy"] = lambda: learner_accuracy(opened)
-    widgets.tabs(views)
+    widgets.tabs(views, "data_tabs")
 
 
 def rules(table: RuleTable) -> None:

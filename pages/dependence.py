@@ -93,10 +93,7 @@ def views(opened: datasets.Opened, training: Run, inspection: inspections.Inspec
             pictures.correlation(inspection.correlation), "correlation_chart", Source(opened, training), titled=True
         ),
     }
-    for tab, show in zip(st.tabs(list(shows), key="dependence_tabs", on_change="rerun"), shows.values(), strict=True):
-        if tab.open:  # the others are drawn when they are asked for
-            with tab:
-                show()
+    widgets.tabs(shows, "dependence_tabs")
     frame.downloads(opened, inspection, [frame.PAIRS, "dependence", "correlation"])
 
 

@@ -197,11 +197,7 @@ def compared(run: Run, opened: datasets.Opened) -> None:
 
 
 def show_tabs(views: Mapping[str, Callable[[Run, datasets.Opened], None]], key: str, *about: Any) -> None:
-    tabs = st.tabs(list(views), key=key, on_change="rerun")
-    for tab, view in zip(tabs, views.values(), strict=True):
-        if tab.open:  # only what is looked at is computed
-            with tab:
-                view(*about)
+    widgets.tabs({name: partial(view, *about) for name, view in views.items()}, key)
 
 
 TABS: dict[str, Callable[..., None]] = {

@@ -1,6 +1,7 @@
 """Learners: whom does it trust? Scorecard, influence, confusion, reasons, certainty."""
 
 from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
@@ -200,13 +201,13 @@ def views(opened: datasets.Opened, training: Run) -> None:
     }
     if inspection is not None:
         shows |= views_of_model(opened, training, inspection)
-    tabs = st.tabs(list(shows), key=TABS, on_change="rerun")  # so that a click on a bar can turn to another one
-    for tab, (show, tables) in zip(tabs, shows.values(), strict=True):
-        if tab.open:
-            with tab:
-                show()
-            if inspection is not None and tables:
-                frame.downloads(opened, inspection, tables)
+
+    def show(view: Callable[[], None], tables: list[str]) -> None:
+        view()
+        if inspection is not None and tables:
+            frame.downloads(opened, inspection, tables)
+
+    widgets.tabs({name: partial(show, *about) for name, about in shows.items()}, TABS)
     if not frame.looked_into(training):
         frame.no_model(training)
 

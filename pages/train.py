@@ -162,7 +162,7 @@ def done(run: Run, opened: datasets.Opened, summary: FusionSummary) -> None:
     evaluation = summary.evaluation
     if evaluation is not None:
         views[":material/lock: Evaluation"] = lambda: evaluated(summary, evaluation)
-    widgets.tabs(views)
+    widgets.tabs(views, "answer_tabs")
 
 
 @errors.boundary()
@@ -261,7 +261,8 @@ def curves(run: Run, opened: datasets.Opened, summary: FusionSummary | None) -> 
                 pictures.shares_over_time(records, classes, majority), "classes_chart"
             ),
             "Sampler": lambda: widgets.live_picture(pictures.sampler_health(records), "sampler_chart"),
-        }
+        },
+        "curves_tabs",
     )
 
 

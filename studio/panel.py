@@ -94,7 +94,7 @@ def _content(opened: Opened) -> None:
     if len(health.mistakes.rho):
         shown, source = pictures.shared_mistakes(health), sources.current(opened)
         views = {"Who shares mistakes with whom": lambda: cells.picture(shown, "mistakes_chart", source), **views}
-    widgets.tabs(views)
+    widgets.tabs(views, "panel_tabs")
 
 
 def _alarms(health: PanelHealth) -> tuple[bool, ...]:

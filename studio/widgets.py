@@ -77,11 +77,12 @@ def empty_state(icon: str, title: str, sentence: str, button: str, page: str) ->
         )
 
 
-def tabs(views: Mapping[str, Callable[[], None]]) -> None:
-    """Show views in tabs; an error in one stays there."""
-    for tab, view in zip(st.tabs(list(views)), views.values(), strict=True):
-        with tab, errors.boundary():
-            view()
+def tabs(views: Mapping[str, Callable[[], None]], key: str) -> None:
+    """Show views in tabs, of which only the open one is drawn; an error in one stays there."""
+    for tab, view in zip(st.tabs(list(views), key=key, on_change="rerun"), views.values(), strict=True):
+        if tab.open:
+            with tab, errors.boundary():
+                view()
 
 
 def number_cards(numbers: Iterable[Number], columns: int, min_width: int = 140) -> None:

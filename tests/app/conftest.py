@@ -113,6 +113,13 @@ def button(app, label):
     return next(each for each in app.button if each.label == label)
 
 
+def open_tab(app, key, label):
+    """Open a tab; only then is it drawn."""
+    assert label in [tab.label for tab in app.tabs]
+    app.session_state[key] = label
+    app.run()
+
+
 def expect_calm(app):
     """Nothing broke."""
     assert not app.exception

@@ -7,7 +7,7 @@ import pytest
 from deem_core.runs import State, Workspace
 from deem_core.runs.run import write_state
 from studio import state
-from tests.app.conftest import button, expect_calm, words
+from tests.app.conftest import button, expect_calm, open_tab, words
 from tests.in_process import add_votes, done, experts
 
 METHODS = {"methods": ["mv", "ds", "onecoin", "irbm"], "seeds": 1, "random_state": 0}
@@ -133,11 +133,13 @@ def test_without_truth_methods_are_ranked_by_agreement_and_nothing_is_called_acc
 @pytest.mark.parametrize("name", ["truth", "blind"])
 def test_any_two_methods_are_compared_class_by_class_and_row_by_row(open_compare, compared, name):
     app = open_compare(compared[name])
+    open_tab(app, "compare_tabs", "Class by class")
     one, other = [each for each in app.selectbox if each.label in ("Method", "Minus")][-2:]
     assert (one.value, other.value) == ("irbm", "mv")
     one.set_value("mv").run()
     expect_calm(app)
     assert "Choose two different methods." in words(app)
+    open_tab(app, "compare_tabs", "Disputed rows")
     before = app.dataframe[-1].value
     assert {"Majority vote", "Dawid-Skene", "ann (vote)", "expert (vote)"} <= set(before)
     next(each for each in app.multiselect if each.label.startswith("Only rows")).set_value(["mv", "ds"]).run()
@@ -149,8 +151,10 @@ def test_any_two_methods_are_compared_class_by_class_and_row_by_row(open_compare
 
 def test_a_single_method_has_nobody_to_be_compared_with(open_compare, compared):
     app = open_compare(compared["single"])
-    expect_calm(app)
-    assert words(app).count("at least two methods") == 3
+    for label in [tab.label for tab in app.tabs]:
+        open_tab(app, "compare_tabs", label)
+        expect_calm(app)
+        assert words(app).count("at least two methods") == 1
 
 
 # ---------------------------------------------------------------------- labels to take home

@@ -11,7 +11,7 @@ import pytest
 from deem_core import readers, simulation
 from studio import state
 from studio.data.samples import LAYOUTS
-from tests.app.conftest import SUMMARY, WIDE, button, expect_calm, metrics, words
+from tests.app.conftest import SUMMARY, WIDE, button, expect_calm, metrics, open_tab, words
 
 
 @pytest.fixture
@@ -325,8 +325,22 @@ def test_facts_report_and_pictures_are_there(loaded):
     written = words(loaded)
     assert "Column 'id' names the rows (id)" in written
     assert "UTF-8, separated by comma, 40 rows and 5 columns" in written
-    assert len(loaded.get("plotly_chart")) == 7
     assert metrics(loaded)["Unanimous rows"] == "20"
+    labels = ["Votes per class", "Who agrees with whom", "How many agree", "Coverage", ":material/lock: Accuracy"]
+    assert [tab.label for tab in loaded.tabs if tab.label in labels] == labels
+    for label in labels:
+        open_tab(loaded, "data_tabs", label)
+        expect_calm(loaded)
+        assert len(loaded.get("plotly_chart")) == 2  # the other one is the panel's
+
+
+def test_a_tab_that_the_next_file_lacks_gives_way_to_the_first(data):
+    upload(data, "rules.csv", RULES.encode())
+    open_tab(data, "data_tabs", "Rules")
+    upload(data, "small.csv", WIDE.encode())
+    expect_calm(data)
+    assert "Rules" not in [tab.label for tab in data.tabs]
+    assert data.session_state["data_tabs"] == "Votes per class"
 
 
 def test_the_health_of_the_panel_is_told_in_numbers_and_sentences(loaded):
@@ -361,6 +375,7 @@ def test_a_large_file_is_looked_at_in_the_background(app, dataset, monkeypatch):
 
 
 def test_truth_is_marked_as_evaluation_only(loaded):
+    open_tab(loaded, "data_tabs", ":material/lock: Accuracy")
     assert "Evaluation only, never used in training" in words(loaded)
     assert "Truth included" in words(loaded)
 
@@ -372,12 +387,13 @@ def test_without_truth_nothing_is_evaluated_until_a_second_file_comes(data, work
     assert "No truth" in words(data)
     assert "Evaluation only" not in words(data)
     assert "rom the true labels" not in words(data)
-    assert len(data.get("plotly_chart")) == 5
+    assert ":material/lock: Accuracy" not in [tab.label for tab in data.tabs]
     truth = "\n".join(["task,truth", *(f"t{i},{'ab'[i % 2]}" for i in range(30))])
     upload(data, "truth.csv", truth.encode(), which="truth")
     expect_calm(data)
+    open_tab(data, "data_tabs", ":material/lock: Accuracy")
+    expect_calm(data)
     assert "Evaluation only, never used in training" in words(data)
-    assert len(data.get("plotly_chart")) == 6
     assert workspace.datasets()[0].truth_name == "truth.csv"
     before = data.query_params[state.DATA]
     upload(data, "nonsense.csv", b"", which="truth")  # replacing it with nonsense changes nothing
@@ -445,9 +461,10 @@ def test_a_bug_in_one_picture_leaves_the_rest_alive(app, dataset, monkeypatch, c
     monkeypatch.setattr("deem_core.figures.agreement.agreement_heatmap", lambda *_, **__: 1 / 0)
     app.query_params[state.DATA] = dataset.id
     go(app)
+    open_tab(app, "data_tabs", "Who agrees with whom")
     assert not app.exception
     assert len(app.error) == 1
-    assert len(app.get("plotly_chart")) == 6
+    assert len(app.get("plotly_chart")) == 1  # the panel's
     assert "ZeroDivisionError" not in words(app)
     assert any("ZeroDivisionError" in str(record.exc_info) for record in caplog.records)
 

@@ -8,7 +8,7 @@ from deem_core.diagnostics import RowFilter
 from deem_core.runs import Workspace
 from studio import state
 from studio.rows import cells
-from tests.app.conftest import button, expect_calm, words
+from tests.app.conftest import button, expect_calm, open_tab, words
 from tests.in_process import QUICK, add_votes, done, experts, inspected
 
 
@@ -142,23 +142,21 @@ def test_pages_of_rows_do_not_repeat(open_rows, runs):
 
 
 @pytest.mark.parametrize(
-    ("page", "tab", "key"),
+    ("tabs", "tab", "key"),
     [
         ("learners", "Confusion", "confusion_chart"),
         ("learners", "Expert finder", "experts_chart"),
         ("dependence", "Mutual information", "dependence_chart"),
         ("dependence", "Correlation with the label", "correlation_chart"),
-        ("train", None, "changes_chart"),
-        ("data", None, "agreement_chart"),
+        ("answer", "What changed", "changes_chart"),
+        ("data", "Who agrees with whom", "agreement_chart"),
     ],
 )
-def test_every_heatmap_leads_to_the_rows_of_a_cell(app, runs, page, tab, key):
+def test_every_heatmap_leads_to_the_rows_of_a_cell(app, runs, tabs, tab, key):
     app.query_params[state.DATA], app.query_params[state.RUN] = runs[0].dataset_id, runs[0].id
     app.run()
-    app.switch_page(f"pages/{page}.py").run()
-    if tab is not None:
-        app.session_state[f"{page}_tabs"] = tab
-        app.run()
+    app.switch_page(f"pages/{'train' if tabs == 'answer' else tabs}.py").run()
+    open_tab(app, f"{tabs}_tabs", tab)
     link = app.button(key=f"{key}_rows")
     number = 1 if "this row" in link.label else int(link.label.split()[2])
     link.click().run()

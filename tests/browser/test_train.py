@@ -30,7 +30,7 @@ def test_a_training_is_watched_refreshed_cancelled_resumed_and_seen_in_a_second_
     page.goto(f"/train?data={workspace.add_dataset('train.csv', small_file(31)).id}&rate=0.4")
     expect(page.get_by_label("Rate", exact=True)).to_have_value("0.4")  # chosen on the page before
     epochs = page.get_by_label(re.compile(r"^Epochs"))
-    epochs.fill("6000")  # long enough to be cancelled
+    epochs.fill("15000")  # long enough to be cancelled
     epochs.press("Enter")
     started = train(page)
     assert workspace.run(started).config["learning_rate"] == 0.4
