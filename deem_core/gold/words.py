@@ -130,7 +130,7 @@ def _learner(verdict: Verdict) -> str:
         return ""
     return (
         f"The best learner on gold, {best.title}, is right on about {percent(best.share, 0)} of the rows "
-        f"({best.interval}, by {count(best.rows, 'gold row')}); the best of many is partly luck."
+        f"({best.interval}, from {count(best.rows, 'gold row')}); the best of many is partly luck."
     )
 
 

@@ -27,7 +27,7 @@ from deem_core.files.tables import id_texts
 from deem_core.readers.gold import ANSWER, ASKED, ROW, GoldReading
 from deem_core.readers.truth import class_keys
 from deem_core.runs.private import is_plain, open_private, read_private
-from deem_core.text import clip, moment
+from deem_core.text import clip, listing, moment
 from deem_core.typing import Integers
 from deem_core.votes import NO_VOTE, Gold, Votes
 from deem_core.votes.coding import key_of
@@ -123,8 +123,11 @@ class Conflict:
     def sentence(self) -> str:
         """Who says what, in words."""
         name = f"Row {self.row + 1:,}" + (f" ({clip(self.id)})" if self.id is not None else "")
-        views = [f"{', '.join(who)}: {label}" for label, who in self.said.items()]
-        return f"{name} has contradictory answers, so it is not used. {'; '.join(views)}."
+        views = [
+            f"{listing(who, 4, rest='others')} {'says' if len(who) == 1 else 'say'} {clip(label)}"
+            for label, who in self.said.items()
+        ]
+        return f"{name}: {'; '.join(views)}."
 
 
 @dataclass(frozen=True, eq=False)

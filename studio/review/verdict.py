@@ -35,7 +35,10 @@ def show(desk: Desk, known: Gold | None) -> None:
                 st.markdown(f":gray[:material/chevron_right:] {text.plain(sentence)}")
         with st.expander("Other methods: which would be right more often"):
             st.dataframe(
-                rival_table(told.rivals), key="rivals", hide_index=True, column_config=_shares("Right", "Changes")
+                rival_table(told.rivals),
+                key="rivals",
+                hide_index=True,
+                column_config={"Candidate": st.column_config.TextColumn(width="large"), **_shares("Right", "Changes")},
             )
             st.caption(
                 "Right is the share of gold rows that the candidate labels correctly, with its 90% interval. Wins and "

@@ -1,5 +1,6 @@
 """Review without a browser: what the desk shows and hides, and what becomes of answers."""
 
+import io
 import json
 import time
 
@@ -93,7 +94,7 @@ def test_the_desk_shows_the_text_literally_and_never_the_truth(app, open_desk, p
     assert f"What of **{rows[0]}**? <b>Say</b>" in shown
     for hidden in ("verdict of the board", "label\n"):
         assert hidden not in shown
-    assert "10 votes of 10 learners" in shown
+    assert "10 of 10 learners voted" in shown
 
 
 def test_a_truth_of_another_reading_is_not_shown_either(workspace, panel):
@@ -103,6 +104,16 @@ def test_a_truth_of_another_reading_is_not_shown_either(workspace, panel):
     workspace.vary_dataset(dataset, reading={"truth": "diagnosis"})
     other = workspace.vary_dataset(dataset, reading={"ignore": ["diagnosis"]})
     assert evidence.of(open_dataset(other.id)).columns == ("prompt",)
+
+
+def test_a_truth_that_does_not_look_like_labels_is_not_shown_either(workspace):
+    table = pd.read_csv(io.BytesIO(judges()))
+    table["label"] = [label if row % 3 else "unclear" for row, label in enumerate(table["label"])]
+    table["ground truth of the board"] = [f"case {row % 7}" for row in range(ROWS)]
+    reading = {"ignore": ["ground truth of the board", "verdict of the board"]}
+    dataset = workspace.add_dataset("unclear.csv", table.to_csv(index=False).encode(), reading=reading)
+    assert workspace.read(dataset).report.roles["label"] == "truth"
+    assert evidence.of(open_dataset(dataset.id)).columns == ("prompt",)
 
 
 def test_answers_are_kept_at_once_and_the_next_row_comes(app, workspace, open_desk, panel):
@@ -137,11 +148,12 @@ def test_contradictory_answers_get_a_sentence_and_can_be_settled(app, workspace,
     app.run()
     expect_calm(app)
     assert "1 row with contradictory answers" in words(app)
-    assert "ann: yes; bob: no" in words(app)
+    assert "ann says yes; bob says no" in words(app)
     assert not book_of(workspace, panel).labels
     button(app, "It is no").click().run()
     expect_calm(app)
     assert dict(book_of(workspace, panel).labels) == {rows[0]: "no"}
+    assert book_of(workspace, panel).asked == {rows[0]}  # and still no fair draw
     assert "contradictory" not in words(app)
 
 

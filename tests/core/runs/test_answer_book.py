@@ -66,7 +66,7 @@ def test_most_reviewers_decide_and_a_tie_is_a_conflict_in_words(book: AnswerBook
     ledger = book.labels(VOTES)
     assert dict(ledger.labels) == {0: "cat"}
     (conflict,) = ledger.conflicts
-    assert conflict.sentence == "Row 2 (b) has contradictory answers, so it is not used. ann: cat; bob: dog."
+    assert conflict.sentence == "Row 2 (b): ann says cat; bob says dog."
     book.add(say(1, "dog", "ann", settles=True))
     assert dict(book.labels(VOTES).labels) == {0: "cat", 1: "dog"}
     book.add(say(1, "cat", "eve"), say(1, "cat", "joe"))
