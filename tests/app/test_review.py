@@ -12,6 +12,7 @@ from PIL import Image
 from deem_core import InputError
 from deem_core.gold import Questions
 from deem_core.runs.answer_book import Reply
+from deem_core.runs.answer_file import written
 from studio import state
 from studio.data.datasets import open_dataset
 from studio.review import evidence, images
@@ -171,6 +172,34 @@ def test_a_file_of_known_labels_counts_and_a_bad_one_gets_a_sentence(app, worksp
     app.file_uploader[0].set_value(("none.csv", b"id,label\nx9,yes\n", "text/csv")).run()
     expect_calm(app)
     assert len(book_of(workspace, panel).labels) == 3
+
+
+def test_downloaded_answers_come_back_under_their_names(app, workspace, open_desk, panel):
+    rows = open_desk(reviewer="ann")
+    press(app, f"label_{rows[0]}_1")
+    press(app, f"label_{rows[1]}_1")
+    votes, book = workspace.read(panel).votes, workspace.answer_book(panel)
+    book.add(Reply(rows[1], str(votes.ids[rows[1]]), "no", "bob", time.time()))
+    content = written(book.labels(votes))
+    book.forget()
+    app.file_uploader[0].set_value(("answers.csv", content, "text/csv")).run()
+    expect_calm(app)
+    assert "3 new answers from answers.csv, by ann, bob." in words(app)
+    assert {reply.reviewer for reply in book.answers()} == {"ann", "bob"}
+    assert "ann says yes; bob says no" in words(app)
+
+
+def test_an_answer_against_the_gold_of_the_file_is_said(app, workspace, open_desk, panel):
+    gold = workspace.vary_dataset(panel, reading={"gold": "label", "ignore": ["verdict of the board"]})
+    votes = workspace.read(gold).votes
+    right = str(votes.classes[votes.gold.codes[0]])
+    workspace.answer_book(gold).add(Reply(0, "r0", "no" if right == "yes" else "yes", "ann", time.time()))
+    workspace.answer_book(gold).add(Reply(1, "r1", str(votes.classes[votes.gold.codes[1]]), "ann", time.time()))
+    app.query_params[state.DATA] = gold.id
+    app.run()
+    app.switch_page("pages/review.py").run()
+    expect_calm(app)
+    assert "1 answer here differs from the gold labels in the file" in words(app)
 
 
 def test_fusing_with_gold_keeps_the_answers_that_were_used(app, workspace, open_desk, panel, monkeypatch):
