@@ -187,7 +187,7 @@ def _reason(field: Field, row: int) -> str:
         sides = f" The two sides of the panel differ: {classes[camps[0]]} against {classes[camps[1]]}."
     if len(said) == 1:
         only = next(iter(said))
-        return sides.strip() or f"All methods say {classes[only]}; the row shows how often they are wrong together."
+        return sides.strip() or f"All methods say {classes[only]}: a check of how often they are all wrong."
     views = [f"{listing(dict.fromkeys(titles), 6)}: {classes[code]}" for code, titles in said.items()]
     return f"Methods differ. {'; '.join(views)}.{sides}"
 

@@ -16,6 +16,7 @@ from studio.data.datasets import Opened
 from studio.export import results
 from studio.review import desk as desks
 from studio.review.desk import Desk
+from studio.words import say
 
 CONFLICTS = 5
 """Contradictions that are listed at once."""
@@ -129,9 +130,11 @@ def files(desk: Desk) -> None:
             )
     if _is_crowd(opened):
         st.caption(
-            f"The next order lists the {ORDERS} answers that would help most: which row to send to which learner."
-            if run is not None
-            else "Fuse the votes, and the next order can be downloaded: which row to send to which learner next."
+            say(
+                f"The next order lists the {ORDERS} answers that would help most: which row to send to which learner."
+                if run is not None
+                else "Fuse the votes, and the next order can be downloaded: which row to send to which learner next."
+            )
         )
 
 

@@ -14,6 +14,7 @@ from studio import text
 from studio.review import desk as desks
 from studio.review import evidence, images
 from studio.review.desk import Desk
+from studio.words import say
 
 DIGITS = "123456789"
 """Keys of the labels."""
@@ -88,7 +89,7 @@ def show_votes(votes: Votes, row: int, likeliest: tuple[int, int] = (-1, -1)) ->
     """Show a row's votes by label, the two likeliest with stars."""
     said = evidence.votes_of(votes, row)
     total = sum(map(len, said.values()))
-    st.caption(f"{total:,} of {text.count(votes.n_learners, 'learner')} voted")
+    st.caption(say(f"{total:,} of {text.count(votes.n_learners, 'learner')} voted"))
     for code, learners in said.items():
         star = f" {_star(likeliest, code)}" if code in likeliest else ""
         names = text.plain(text.listing(learners, NAMES)) if total <= FOLDED else ""

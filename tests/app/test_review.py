@@ -98,6 +98,20 @@ def test_the_desk_shows_the_text_literally_and_never_the_truth(app, open_desk, p
     assert "10 of 10 learners voted" in shown
 
 
+def test_the_desk_says_learners_in_the_files_own_word(app, workspace, open_desk):
+    table = pd.read_csv(io.BytesIO(judges()))
+    names = table.columns.difference(["id", "prompt", "verdict of the board", "label"])
+    table = table.rename(columns={name: f"judge_{at}" for at, name in enumerate(names)})
+    reading = {"ignore": ["verdict of the board"]}
+    rows = open_desk(workspace.add_dataset("jury.csv", table.to_csv(index=False).encode(), reading=reading))
+    assert "10 of 10 judges voted" in words(app)
+    for row in rows[:6]:
+        press(app, f"label_{row}_1")
+    expect_calm(app)
+    assert "best judge on gold" in words(app)
+    assert "learner" not in words(app)
+
+
 def test_a_truth_of_another_reading_is_not_shown_either(workspace, panel):
     table = judges(diagnosis=[f"case {row % 7}" for row in range(ROWS)])
     dataset = workspace.add_dataset("cases.csv", table, reading={"ignore": ["diagnosis", "label"]})
