@@ -211,7 +211,7 @@ def _coded(
         if n == int((codes != NO_VOTE).sum()):
             raise InputError(
                 f"The gold column {column.name!r} holds no label that a learner votes for, only {quoted(only, 3)}. "
-                "Name the column of the labels, spelled like the votes."
+                "Is it the right column, and are its labels spelled like the votes?"
             )
         notebook.add(
             "warning",
