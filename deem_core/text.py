@@ -10,6 +10,9 @@ from typing import Literal
 DASH = "–"
 """Stands for a number that is not there."""
 
+MOMENT = "%Y-%m-%d %H:%M UTC"
+"""How a time is written."""
+
 _QUOTED_LETTERS = 60  # of a name in quotation marks, so that a sentence stays one
 
 
@@ -186,4 +189,4 @@ def moment(seconds: float | None) -> str:
 
     A dash where there is none.
     """
-    return DASH if seconds is None else time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))
+    return DASH if seconds is None else time.strftime(MOMENT, time.gmtime(seconds))

@@ -65,7 +65,7 @@ EXAMPLES = {
     ),
     "Review": Example(
         (
-            "A short queue of the rows whose label would tell most, one at a time, by keyboard.",
+            "A short queue of the rows most worth labelling, one at a time. You can do it all from the keyboard.",
             "What your answers prove about every method, with intervals.",
         )
     ),

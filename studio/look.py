@@ -76,10 +76,26 @@ Streamlit hides the icons of buttons, tabs and links by itself, but not those in
 alone here: words beside them say the same.
 """
 
+_ONCE = """
+<script>
+if (!window.deemKeysCountOnce) {
+  window.deemKeysCountOnce = true;
+  window.addEventListener("keydown", (event) => {
+    const typing = event.target.closest?.("input, textarea, [contenteditable=true]");
+    if (event.repeat && !typing && /^[0-9a-z]$/i.test(event.key)) event.stopImmediatePropagation();
+  }, true);
+}
+</script>
+"""
+"""Lets a key that is held down press its button once.
+
+Keyboards repeat it after half a second, which would label rows on the Review page that nobody has read.
+"""
+
 
 def apply() -> None:
     """Add the looks to the page."""
     theme = "dark" if st.context.theme.type == "dark" else "light"
     st.html(f"<style>{_STYLE.format(accent=ACCENT[theme])}</style>")
     with st.container(key="look"):
-        st.html(_SILENCE, unsafe_allow_javascript=True)
+        st.html(_SILENCE + _ONCE, unsafe_allow_javascript=True)

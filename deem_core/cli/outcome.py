@@ -108,7 +108,8 @@ def tell(
     evaluation = evaluate(answer, beside["dawid skene"])
     if evaluation is None:
         agreements = ", ".join(f"{name} {percent(share)}" for name, share in content["agreement"].items())
-        print(f"The same label as: {agreements}. Without truth there is no telling which is right.")
+        unknown = "" if votes.gold is not None else " Without truth there is no telling which is right."
+        print(f"The same label as: {agreements}.{unknown}")
     else:
         content |= _scores(votes, beside, evaluation)
         print(_evaluation_line(options.method, content, beside, evaluation, tied=bool(votes.majority_vote.n_tied)))

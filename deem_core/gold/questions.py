@@ -10,8 +10,8 @@ nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from deem_core.methods import registry
 from deem_core.readers.gold import ANSWER, ASKED, ROW
 from deem_core.text import count, listing, percent
 from deem_core.typing import Integers
-from deem_core.votes import NO_VOTE, Gold, Votes
+from deem_core.votes import NO_VOTE, Gold, Votes, as_gold
 from deem_core.votes.intervals import wilson
 
 BLOCK, DISPUTED_OF_BLOCK = 5, 3
@@ -100,6 +100,25 @@ class Questions:
             columns[f"vote {learner}" if learner in taken else learner] = names[votes.codes[rows, j]]
         return pd.DataFrame(columns)
 
+    def gold(self, labels: Sequence[Any], votes: Votes) -> Gold:
+        """Return answers as gold that remembers how its rows were chosen.
+
+        Parameters
+        ----------
+        labels : sequence
+            A label for each of ``rows``, None where there is none.
+        votes : Votes
+        """
+        if len(labels) != len(self):
+            raise InputError(
+                f"{len(labels):,} labels cannot answer {len(self):,} questions; give None for a row without one."
+            )
+        told = np.full(votes.n_rows, None, object)
+        told[list(self.rows)] = list(labels)
+        asked = np.zeros(votes.n_rows, bool)
+        asked[list(self.rows)] = not self.fair
+        return replace(as_gold(told, votes.ids, votes.classes), asked=asked)
+
 
 def questions(field: Field, n: int, *, gold: Gold | None = None, rng: np.random.Generator) -> Questions:
     """Choose the next rows to label.
@@ -168,7 +187,7 @@ def _reason(field: Field, row: int) -> str:
         sides = f" The two sides of the panel differ: {classes[camps[0]]} against {classes[camps[1]]}."
     if len(said) == 1:
         only = next(iter(said))
-        return sides.strip() or f"All methods say {classes[only]}; the row shows how often they are wrong together."
+        return sides.strip() or f"All methods say {classes[only]}: a check of how often they are all wrong."
     views = [f"{listing(dict.fromkeys(titles), 6)}: {classes[code]}" for code, titles in said.items()]
     return f"Methods differ. {'; '.join(views)}.{sides}"
 

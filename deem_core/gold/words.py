@@ -107,7 +107,8 @@ def _camps(verdict: Verdict, field: Field) -> str:
     if field.split and verdict.chosen in CAMPS:
         return "Compared with each other alone, neither camp is ahead by enough yet."
     if field.split:
-        return "These rows do not settle which of the two camps is right."
+        settle = "This row does" if verdict.n_gold == 1 else "These rows do"
+        return f"{settle} not settle which of the two camps is right."
     if verdict.strong_camp and verdict.switched and verdict.n_gold >= ADVISED:
         return f"Of the two sides that the learners take, that of {names(verdict.strong_camp)} is right more often."
     return ""
@@ -130,7 +131,7 @@ def _learner(verdict: Verdict) -> str:
         return ""
     return (
         f"The best learner on gold, {best.title}, is right on about {percent(best.share, 0)} of the rows "
-        f"({best.interval}, by {count(best.rows, 'gold row')}); the best of many is partly luck."
+        f"({best.interval}, from {count(best.rows, 'gold row')}); the best of many is partly luck."
     )
 
 
@@ -154,7 +155,8 @@ def _few(verdict: Verdict) -> str:
 
 
 def _advice(verdict: Verdict) -> str:
-    proves = "" if verdict.switched else " These rows prove nothing about which method is better."
+    rows = "This row proves" if verdict.n_gold == 1 else "These rows prove"
+    proves = "" if verdict.switched else f" {rows} nothing about which method is better."
     if verdict.n_gold < ADVISED:
         return f"{_few(verdict)}, and {TRUSTED} before you trust a switch of method.{proves}"
     if verdict.n_gold < TRUSTED and verdict.switched:

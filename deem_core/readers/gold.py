@@ -94,7 +94,7 @@ def read_gold(
         column = LabelColumn.from_text(label, texts)
     codes, only = _coded(column, votes, MissingRule.of(missing), notebook, labels)
     if not (codes != NO_VOTE).any():
-        raise InputError(f"{source.name} holds no gold label. Fill in the column {column.name!r} and upload it again.")
+        raise InputError(f"{source.name} holds no gold label. Fill in the column {column.name!r} and try again.")
     return GoldReading(Gold(codes, only, asked, absent), tuple(notebook.notes))
 
 
@@ -208,6 +208,11 @@ def _coded(
     unheard = codes >= len(keys)
     if unheard.any():
         n = int(unheard.sum())
+        if n == int((codes != NO_VOTE).sum()):
+            raise InputError(
+                f"The gold column {column.name!r} holds no label that a learner votes for, only {quoted(only, 3)}. "
+                "Is it the right column, and are its labels spelled like the votes?"
+            )
         notebook.add(
             "warning",
             f"{count(n, 'gold label')} of class {quoted(only, 3)}: no learner votes for it, so every answer is wrong "

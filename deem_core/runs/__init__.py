@@ -10,8 +10,10 @@ from deem_core.runs.answer_book import (
     Reply,
     RowNames,
     merged_gold,
+    overruled,
     reviewer_name,
 )
+from deem_core.runs.answer_file import AnswerFile, read_answers, restore, written
 from deem_core.runs.beside import Swept, sweep_beside
 from deem_core.runs.dataset import Dataset
 from deem_core.runs.differences import agreement, differing_rows, differing_settings, settings_of
@@ -25,6 +27,7 @@ __all__ = [
     "REVIEWER",
     "Annotations",
     "AnswerBook",
+    "AnswerFile",
     "Conflict",
     "Dataset",
     "FusionSummary",
@@ -41,8 +44,12 @@ __all__ = [
     "differing_rows",
     "differing_settings",
     "merged_gold",
+    "overruled",
+    "read_answers",
     "read_json",
+    "restore",
     "reviewer_name",
     "settings_of",
     "sweep_beside",
+    "written",
 ]

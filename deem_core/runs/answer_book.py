@@ -27,7 +27,7 @@ from deem_core.files.tables import id_texts
 from deem_core.readers.gold import ANSWER, ASKED, ROW, GoldReading
 from deem_core.readers.truth import class_keys
 from deem_core.runs.private import is_plain, open_private, read_private
-from deem_core.text import clip, moment
+from deem_core.text import clip, listing
 from deem_core.typing import Integers
 from deem_core.votes import NO_VOTE, Gold, Votes
 from deem_core.votes.coding import key_of
@@ -123,8 +123,11 @@ class Conflict:
     def sentence(self) -> str:
         """Who says what, in words."""
         name = f"Row {self.row + 1:,}" + (f" ({clip(self.id)})" if self.id is not None else "")
-        views = [f"{', '.join(who)}: {label}" for label, who in self.said.items()]
-        return f"{name} has contradictory answers, so it is not used. {'; '.join(views)}."
+        views = [
+            f"{listing(who, 4, rest='others')} {'says' if len(who) == 1 else 'say'} {clip(label)}"
+            for label, who in self.said.items()
+        ]
+        return f"{name}: {'; '.join(views)}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,40 +179,24 @@ class Ledger:
 
         The same labels make the same bytes.
         """
-        rows = sorted(self.labels)
-        return None if not rows else self._csv(rows, {ANSWER: [self.labels[row] for row in rows]}, self._asked(rows))
+        rows, asked = sorted(self.labels), self.asked
+        texts = {ANSWER: [self.labels[row] for row in rows], ASKED: ["yes" if row in asked else "" for row in rows]}
+        return None if not rows else csv_of(row_table(self.votes, rows, texts))
 
-    def export(self) -> bytes:
-        """Return all answers as CSV, a line for each reviewer and row.
 
-        ``gold_label`` is the label in use, empty where reviewers contradict each other; ``answer`` what one of them
-        said. So the file can be brought back as known labels.
-        """
-        given = sorted(
-            (reply for reply in self.replies if reply.label is not None), key=lambda each: (each.row, each.time)
-        )
-        rows = [reply.row for reply in given]
-        more = {
-            "reviewer": [reply.reviewer for reply in given],
-            "answer": [str(reply.label) for reply in given],
-            "time": [moment(reply.time) for reply in given],
-        }
-        return self._csv(rows, {ANSWER: [self.labels.get(row, "") for row in rows]}, self._asked(rows) | more)
+def row_table(votes: Votes, rows: Sequence[int], texts: Mapping[str, Sequence[str]]) -> pa.Table:
+    """Return texts about rows beside their numbers, from 1, and ids."""
+    columns: dict[str, Any] = {ROW: pa.array([row + 1 for row in rows], pa.int64())}
+    if not isinstance(votes.ids, pd.RangeIndex):
+        columns["id"] = pa.array(id_texts(votes.ids[list(rows)]).to_pylist(), pa.string())
+    return pa.table(columns | {name: pa.array(list(cells), pa.string()) for name, cells in texts.items()})
 
-    def _asked(self, rows: Sequence[int]) -> dict[str, list[str]]:
-        asked = self.asked
-        return {ASKED: ["yes" if row in asked else "" for row in rows]}
 
-    def _csv(
-        self, rows: Sequence[int], labels: Mapping[str, Sequence[str]], more: Mapping[str, Sequence[str]]
-    ) -> bytes:
-        columns: dict[str, Any] = {ROW: pa.array([row + 1 for row in rows], pa.int64())}
-        if not isinstance(self.votes.ids, pd.RangeIndex):
-            columns["id"] = pa.array(id_texts(self.votes.ids[list(rows)]).to_pylist(), pa.string())
-        columns |= {name: pa.array(list(texts), pa.string()) for name, texts in {**labels, **more}.items()}
-        sink = io.BytesIO()
-        pyarrow.csv.write_csv(pa.table(columns), sink)
-        return sink.getvalue()
+def csv_of(table: pa.Table) -> bytes:
+    """Return a table as CSV."""
+    sink = io.BytesIO()
+    pyarrow.csv.write_csv(table, sink)
+    return sink.getvalue()
 
 
 class AnswerBook:
@@ -398,6 +385,12 @@ def merged_gold(own: Gold | None, book: Gold | None, n_classes: int) -> Gold | N
     codes = np.where(book.known, theirs, own.codes).astype(np.int32)
     asked = np.where(book.known, np.asarray(book.asked), np.asarray(own.asked))
     return Gold(codes, np.array(only, object), asked)
+
+
+def overruled(own: Gold | None, book: Gold | None, n_classes: int) -> int:
+    """Return for how many rows the second of two golds says otherwise."""
+    both = merged_gold(own, book, n_classes)
+    return 0 if own is None or both is None else int((own.known & (both.codes != own.codes)).sum())
 
 
 def _names(votes: Votes, label_map: LabelMap) -> Callable[[str], str | None]:

@@ -9,13 +9,14 @@ import streamlit as st
 
 from deem_core import InputError
 from deem_core.gold import next_order
-from deem_core.runs import REVIEWER, Conflict, Ledger, Run
+from deem_core.runs import REVIEWER, Conflict, Ledger, Run, overruled, written
 from deem_core.text import clip
 from studio import errors, jobs, state, text, widgets
 from studio.data.datasets import Opened
 from studio.export import results
 from studio.review import desk as desks
 from studio.review.desk import Desk
+from studio.words import say
 
 CONFLICTS = 5
 """Contradictions that are listed at once."""
@@ -56,6 +57,12 @@ def conflicts(opened: Opened, answers: Ledger) -> None:
         st.caption(
             f"{text.count(answers.absent, 'answer')} about rows that are not in the file as it is read now: not used."
         )
+    votes = opened.reading.votes
+    if n := overruled(votes.gold, answers.gold(), votes.n_classes):
+        st.caption(
+            f"{text.count(n, 'answer')} here {'differs' if n == 1 else 'differ'} from the gold labels in the file: "
+            f"{'the answer is' if n == 1 else 'the answers are'} used."
+        )
     if not answers.conflicts:
         return
     with st.container(border=True, key="conflicts"):
@@ -93,7 +100,8 @@ def bring(opened: Opened) -> None:
         on_change=desks.take_file,
         args=(opened.dataset.id, key),
         help="A file of id and label, or a downloaded queue with its column gold_label filled in. Its labels count "
-        "as the answers of a reviewer named after the file; a file of the same name replaces them.",
+        "as the answers of a reviewer named after the file; a file of the same name replaces them. Downloaded answers "
+        "come back under the names of those who gave them.",
     )
     for note in desks.notes():
         icon = _NOTE_LOOKS.get(note.kind, ":orange[:material/warning:]")
@@ -122,9 +130,11 @@ def files(desk: Desk) -> None:
             )
     if _is_crowd(opened):
         st.caption(
-            f"The next order lists the {ORDERS} answers that would help most: which row to send to which learner."
-            if run is not None
-            else "Fuse the votes, and the next order can be downloaded: which row to send to which learner next."
+            say(
+                f"The next order lists the {ORDERS} answers that would help most: which row to send to which learner."
+                if run is not None
+                else "Fuse the votes, and the next order can be downloaded: which row to send to which learner next."
+            )
         )
 
 
@@ -132,7 +142,10 @@ def download_answers(opened: Opened, answers: Ledger) -> None:
     """Show the button that downloads all answers."""
     if any(reply.label is not None for reply in answers.replies):
         widgets.download(
-            "Download the answers", answers.export, results.file_name(opened, "answers.csv"), "download_answers"
+            "Download the answers",
+            lambda: written(answers),
+            results.file_name(opened, "answers.csv"),
+            "download_answers",
         )
 
 

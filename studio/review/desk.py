@@ -21,12 +21,15 @@ from deem_core.readers import Note, read_gold
 from deem_core.runs import (
     REVIEWER,
     AnswerBook,
+    AnswerFile,
     Ledger,
     Reply,
     RowNames,
     Run,
     merged_gold,
+    read_answers,
     read_json,
+    restore,
     reviewer_name,
 )
 from deem_core.votes import Gold, Votes
@@ -254,14 +257,35 @@ def take_file(dataset: str, key: str) -> None:
     state.set_value(NOTES, ())
     with callback_boundary():
         opened = open_dataset(dataset)
-        votes, stream = opened.reading.votes, io.BytesIO(file.getvalue())
-        stream.name = file.name
-        labels = opened.reading.labels
-        reading = read_gold(stream, votes, labels.rule, labels)
-        taken = _book(opened).take_file(reading, votes, file.name)
-        first = Note("understood", f"{text.count(taken, 'known label')} from {file.name} will be used from now on.")
-        state.set_value(NOTES, (first, *(note for note in reading.notes if note.kind != "understood")))
+        answers = read_answers(_stream(file), opened.reading.votes)
+        state.set_value(NOTES, _take_labels(opened, file) if answers is None else _take_answers(opened, answers, file))
     state.uploaded()
+
+
+def _take_labels(opened: Opened, file: Any) -> tuple[Note, ...]:
+    votes, labels = opened.reading.votes, opened.reading.labels
+    reading = read_gold(_stream(file), votes, labels.rule, labels)
+    taken = _book(opened).take_file(reading, votes, file.name)
+    first = Note("understood", f"{text.count(taken, 'known label')} from {file.name} will be used from now on.")
+    return first, *(note for note in reading.notes if note.kind != "understood")
+
+
+def _take_answers(opened: Opened, answers: AnswerFile, file: Any) -> tuple[Note, ...]:
+    new, later = restore(_book(opened), answers, opened.reading.votes, file.name)
+    names = text.listing(sorted({reply.reviewer for reply in answers.replies}), 6)
+    told = [Note("understood", f"{text.count(new, 'new answer')} from {file.name}, by {names}.")]
+    if later:
+        told.append(
+            Note("changed", f"{text.count(later, 'row')} answered again since then: the later answers are kept.")
+        )
+    return tuple(told)
+
+
+def _stream(file: Any) -> io.BytesIO:
+    """Return an upload as a file with a name."""
+    stream = io.BytesIO(file.getvalue())
+    stream.name = file.name
+    return stream
 
 
 def forget(dataset: str) -> None:

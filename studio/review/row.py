@@ -14,6 +14,7 @@ from studio import text
 from studio.review import desk as desks
 from studio.review import evidence, images
 from studio.review.desk import Desk
+from studio.words import say
 
 DIGITS = "123456789"
 """Keys of the labels."""
@@ -88,7 +89,7 @@ def show_votes(votes: Votes, row: int, likeliest: tuple[int, int] = (-1, -1)) ->
     """Show a row's votes by label, the two likeliest with stars."""
     said = evidence.votes_of(votes, row)
     total = sum(map(len, said.values()))
-    st.caption(f"{text.count(total, 'vote')} of {text.count(votes.n_learners, 'learner')}")
+    st.caption(say(f"{total:,} of {text.count(votes.n_learners, 'learner')} voted"))
     for code, learners in said.items():
         star = f" {_star(likeliest, code)}" if code in likeliest else ""
         names = text.plain(text.listing(learners, NAMES)) if total <= FOLDED else ""
@@ -132,6 +133,7 @@ def _labels(desk: Desk, position: int) -> None:
     row, dataset, run = desk.queue.rows[position], desk.opened.dataset.id, desk.run.id
     likeliest, reply = desk.queue.likeliest[position], desk.mine.get(row)
     shown = labels_with_keys(desk, position)
+    st.markdown("**Which label is right?** Choose it or press its key. If you cannot tell, skip the row.")
     with st.container(horizontal=True, gap="small", key="labels"):
         names = [str(desk.votes.classes[code]) for code in shown]
         for code, label, key in zip(shown, names, keys_of(names), strict=True):
@@ -195,7 +197,7 @@ def _tools(desk: Desk, position: int) -> None:
         )
         take_back(desk, f"take_back_{row}")
         st.space("stretch")
-        st.caption(":material/star: and :material/star_half: the two most likely by the votes", width="content")
+        st.caption(":material/star: most likely by the votes, :material/star_half: second most likely", width="content")
 
 
 def take_back(desk: Desk, key: str) -> None:

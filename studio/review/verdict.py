@@ -25,17 +25,20 @@ def show(desk: Desk, known: Gold | None) -> None:
         if known is None:
             st.caption(
                 f"Nothing yet. This is updated after every answer; label at least {ADVISED} rows, and {TRUSTED} "
-                f"before you trust a switch of method. {text.plain(desk.queue.effect)}"
+                f"before you trust a switch of method. {text.plain(say(desk.queue.effect))}"
             )
             return
         told = desks.verdict(desk, known)
         widgets.number_cards(_numbers(told), columns=3)
         if not _said_above(told):
             for sentence in told.sentences:
-                st.markdown(f":gray[:material/chevron_right:] {text.plain(sentence)}")
+                st.markdown(f":gray[:material/chevron_right:] {text.plain(say(sentence))}")
         with st.expander("Other methods: which would be right more often"):
             st.dataframe(
-                rival_table(told.rivals), key="rivals", hide_index=True, column_config=_shares("Right", "Changes")
+                rival_table(told.rivals),
+                key="rivals",
+                hide_index=True,
+                column_config={"Candidate": st.column_config.TextColumn(width="large"), **_shares("Right", "Changes")},
             )
             st.caption(
                 "Right is the share of gold rows that the candidate labels correctly, with its 90% interval. Wins and "
@@ -75,7 +78,7 @@ def learner_table(learners: Iterable[Estimate]) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "Learner": each.title,
+                say("Learner"): each.title,
                 "Right": _percent(each.share),
                 "90% interval": each.interval,
                 "Gold rows": each.rows,

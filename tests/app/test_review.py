@@ -1,5 +1,6 @@
 """Review without a browser: what the desk shows and hides, and what becomes of answers."""
 
+import io
 import json
 import time
 
@@ -11,6 +12,7 @@ from PIL import Image
 from deem_core import InputError
 from deem_core.gold import Questions
 from deem_core.runs.answer_book import Reply
+from deem_core.runs.answer_file import written
 from studio import state
 from studio.data.datasets import open_dataset
 from studio.review import evidence, images
@@ -93,7 +95,21 @@ def test_the_desk_shows_the_text_literally_and_never_the_truth(app, open_desk, p
     assert f"What of **{rows[0]}**? <b>Say</b>" in shown
     for hidden in ("verdict of the board", "label\n"):
         assert hidden not in shown
-    assert "10 votes of 10 learners" in shown
+    assert "10 of 10 learners voted" in shown
+
+
+def test_the_desk_says_learners_in_the_files_own_word(app, workspace, open_desk):
+    table = pd.read_csv(io.BytesIO(judges()))
+    names = table.columns.difference(["id", "prompt", "verdict of the board", "label"])
+    table = table.rename(columns={name: f"judge_{at}" for at, name in enumerate(names)})
+    reading = {"ignore": ["verdict of the board"]}
+    rows = open_desk(workspace.add_dataset("jury.csv", table.to_csv(index=False).encode(), reading=reading))
+    assert "10 of 10 judges voted" in words(app)
+    for row in rows[:6]:
+        press(app, f"label_{row}_1")
+    expect_calm(app)
+    assert "best judge on gold" in words(app)
+    assert "learner" not in words(app)
 
 
 def test_a_truth_of_another_reading_is_not_shown_either(workspace, panel):
@@ -103,6 +119,16 @@ def test_a_truth_of_another_reading_is_not_shown_either(workspace, panel):
     workspace.vary_dataset(dataset, reading={"truth": "diagnosis"})
     other = workspace.vary_dataset(dataset, reading={"ignore": ["diagnosis"]})
     assert evidence.of(open_dataset(other.id)).columns == ("prompt",)
+
+
+def test_a_truth_that_does_not_look_like_labels_is_not_shown_either(workspace):
+    table = pd.read_csv(io.BytesIO(judges()))
+    table["label"] = [label if row % 3 else "unclear" for row, label in enumerate(table["label"])]
+    table["ground truth of the board"] = [f"case {row % 7}" for row in range(ROWS)]
+    reading = {"ignore": ["ground truth of the board", "verdict of the board"]}
+    dataset = workspace.add_dataset("unclear.csv", table.to_csv(index=False).encode(), reading=reading)
+    assert workspace.read(dataset).report.roles["label"] == "truth"
+    assert evidence.of(open_dataset(dataset.id)).columns == ("prompt",)
 
 
 def test_answers_are_kept_at_once_and_the_next_row_comes(app, workspace, open_desk, panel):
@@ -137,11 +163,12 @@ def test_contradictory_answers_get_a_sentence_and_can_be_settled(app, workspace,
     app.run()
     expect_calm(app)
     assert "1 row with contradictory answers" in words(app)
-    assert "ann: yes; bob: no" in words(app)
+    assert "ann says yes; bob says no" in words(app)
     assert not book_of(workspace, panel).labels
     button(app, "It is no").click().run()
     expect_calm(app)
     assert dict(book_of(workspace, panel).labels) == {rows[0]: "no"}
+    assert book_of(workspace, panel).asked == {rows[0]}  # and still no fair draw
     assert "contradictory" not in words(app)
 
 
@@ -159,6 +186,34 @@ def test_a_file_of_known_labels_counts_and_a_bad_one_gets_a_sentence(app, worksp
     app.file_uploader[0].set_value(("none.csv", b"id,label\nx9,yes\n", "text/csv")).run()
     expect_calm(app)
     assert len(book_of(workspace, panel).labels) == 3
+
+
+def test_downloaded_answers_come_back_under_their_names(app, workspace, open_desk, panel):
+    rows = open_desk(reviewer="ann")
+    press(app, f"label_{rows[0]}_1")
+    press(app, f"label_{rows[1]}_1")
+    votes, book = workspace.read(panel).votes, workspace.answer_book(panel)
+    book.add(Reply(rows[1], str(votes.ids[rows[1]]), "no", "bob", time.time()))
+    content = written(book.labels(votes))
+    book.forget()
+    app.file_uploader[0].set_value(("answers.csv", content, "text/csv")).run()
+    expect_calm(app)
+    assert "3 new answers from answers.csv, by ann, bob." in words(app)
+    assert {reply.reviewer for reply in book.answers()} == {"ann", "bob"}
+    assert "ann says yes; bob says no" in words(app)
+
+
+def test_an_answer_against_the_gold_of_the_file_is_said(app, workspace, open_desk, panel):
+    gold = workspace.vary_dataset(panel, reading={"gold": "label", "ignore": ["verdict of the board"]})
+    votes = workspace.read(gold).votes
+    right = str(votes.classes[votes.gold.codes[0]])
+    workspace.answer_book(gold).add(Reply(0, "r0", "no" if right == "yes" else "yes", "ann", time.time()))
+    workspace.answer_book(gold).add(Reply(1, "r1", str(votes.classes[votes.gold.codes[1]]), "ann", time.time()))
+    app.query_params[state.DATA] = gold.id
+    app.run()
+    app.switch_page("pages/review.py").run()
+    expect_calm(app)
+    assert "1 answer here differs from the gold labels in the file" in words(app)
 
 
 def test_fusing_with_gold_keeps_the_answers_that_were_used(app, workspace, open_desk, panel, monkeypatch):

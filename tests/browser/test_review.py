@@ -93,6 +93,20 @@ def test_keys_alone_label_rows_and_a_refresh_loses_nothing(page: Page, panel: Da
     assert not scrolls_sideways(page)
 
 
+def test_a_key_that_is_held_down_labels_one_row(page: Page, panel: Dataset, workspace: Workspace) -> None:
+    open_desk(page, panel, "heavy hand")
+    row = row_of(page)
+    page.keyboard.down("1")
+    for _ in range(20):
+        page.wait_for_timeout(100)
+        page.keyboard.down("1")  # as a keyboard repeats it
+    page.keyboard.up("1")
+    expect_calm(page)
+    assert answers(workspace, panel, "heavy hand") == {int(row): "no"}
+    press(page, "2")
+    assert list(answers(workspace, panel, "heavy hand").values()) == ["no", "yes"]
+
+
 def test_two_tabs_keep_all_answers_and_contradictions_are_said(
     page: Page, panel: Dataset, workspace: Workspace
 ) -> None:
@@ -107,7 +121,7 @@ def test_two_tabs_keep_all_answers_and_contradictions_are_said(
     assert list(answers(workspace, panel, "ann").values()) == ["no", "no"]
     assert list(answers(workspace, panel, "bob").values()) == ["yes", "no"]
     conflicts = other.locator(".st-key-conflicts")
-    expect(conflicts.get_by_text("has contradictory answers, so it is not used. ann: no; bob: yes.")).to_be_visible()
+    expect(conflicts.get_by_text("ann says no; bob says yes.")).to_be_visible()
     conflicts.get_by_role("button", name="It is no").click()
     expect(conflicts).to_have_count(0)
     other.get_by_role("button", name="Fuse with 2 gold rows").click()

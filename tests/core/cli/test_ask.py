@@ -131,6 +131,7 @@ def test_truth_is_never_gold_unless_it_is_said(capsys, file, tmp_path):
     assert content["evaluation"]["rows"] == 400
     told = run(capsys, "fuse", file, "--gold", "label", "-o", out, "--json", result)
     assert "Used 400 gold rows" in told
+    assert "no telling" not in told  # gold tells
     assert "evaluation" not in json.loads(result.read_text())
 
 

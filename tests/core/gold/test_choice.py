@@ -189,7 +189,10 @@ def test_a_camp_that_answers_without_being_ahead_of_the_other_is_no_contradictio
 
 def test_few_rows_are_counted_in_english():
     field, gold = contest(1, 0, ties=0)
-    assert any(text.startswith("1 gold row is too few: aim for") for text in choose(field, gold).sentences)
+    said = choose(field, gold).sentences
+    assert any(text.startswith("1 gold row is too few: aim for") for text in said)
+    assert said[-1].endswith("This row proves nothing about which method is better.")
+    assert not any("These rows" in text for text in said)
 
 
 def test_of_two_that_are_ahead_the_one_that_changes_more_rows_answers():

@@ -101,3 +101,18 @@ def test_the_likeliest_label_is_that_of_the_answer(field):
     asked = questions(field, 20, rng=rng())
     assert [first for first, _ in asked.likeliest] == field.start_codes[list(asked.rows)].tolist()
     assert all(first != second for first, second in asked.likeliest)
+
+
+def test_answers_remember_how_their_rows_were_chosen(field):
+    votes = panel(400)
+    asked = questions(field, 20, rng=rng())
+    labels: list[str | None] = [votes.classes[votes.truth[row]] for row in asked.rows]
+    labels[3] = None
+    gold = asked.gold(labels, votes)
+    assert gold.rows.tolist() == sorted(row for at, row in enumerate(asked.rows) if at != 3)
+    np.testing.assert_array_equal(gold.labels, votes.truth[gold.rows])
+    np.testing.assert_array_equal(gold.asked, gold.known)
+    assert "random sample" not in " ".join(fuse(votes, gold=gold, random_state=0).gold.sentences)
+    assert not questions(field, 10, rng=rng()).gold(labels[:10], votes).was_asked
+    with pytest.raises(InputError, match="19 labels cannot answer 20 questions"):
+        asked.gold(labels[1:], votes)

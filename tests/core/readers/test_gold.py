@@ -57,6 +57,7 @@ def test_a_truth_column_becomes_gold_by_choice():
         ({"gold_file": b"id,label\n9,cat\n"}, "None of the tasks"),
         ({"gold_file": b"id,label\n1,cat\n1,dog\n"}, "two different gold labels"),
         ({"gold_file": b"id,label\n1,\n"}, "holds no gold label"),
+        ({"gold_file": b"id,label\n1,bird\n2,fish\n"}, "holds no label that a learner votes for, only 'bird', 'fish'"),
         ({"gold_file": b"row,gold_label\n7,cat\n"}, "rows 1 to 4"),
         ({"gold_file": b"row,gold_label\n1,cat\n1,dog\n"}, "two different labels for row 1"),
         ({"gold_file": b"row,gold_label\n1,\n"}, "holds no gold label"),
@@ -66,6 +67,12 @@ def test_a_truth_column_becomes_gold_by_choice():
 def test_bad_gold_gets_a_sentence(options, sentence):
     with pytest.raises(InputError, match=sentence):
         read(PLAIN, **options)
+
+
+def test_a_column_that_holds_no_label_of_the_votes_is_no_gold():
+    notes = PLAIN.replace(b"dog,dog,cat\n", b"dog,later,cat\n").replace(b"cat,cat,cat\n", b"cat,soon,cat\n")
+    with pytest.raises(InputError, match="'known' holds no label that a learner votes for, only 'later', 'soon'"):
+        read(notes, gold="known")
 
 
 def test_an_empty_gold_column_gets_a_sentence():

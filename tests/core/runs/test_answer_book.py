@@ -15,7 +15,7 @@ import pytest
 from deem_core.errors import InputError
 from deem_core.readers import read_gold
 from deem_core.runs import Workspace, removal
-from deem_core.runs.answer_book import AnswerBook, Reply, merged_gold, reviewer_name
+from deem_core.runs.answer_book import AnswerBook, Reply, merged_gold, overruled, reviewer_name
 from deem_core.votes import Gold, Votes
 from deem_core.votes.label_map import LabelMap
 from tests.core.runs.helpers import CSV, ROOT, small
@@ -66,7 +66,7 @@ def test_most_reviewers_decide_and_a_tie_is_a_conflict_in_words(book: AnswerBook
     ledger = book.labels(VOTES)
     assert dict(ledger.labels) == {0: "cat"}
     (conflict,) = ledger.conflicts
-    assert conflict.sentence == "Row 2 (b) has contradictory answers, so it is not used. ann: cat; bob: dog."
+    assert conflict.sentence == "Row 2 (b): ann says cat; bob says dog."
     book.add(say(1, "dog", "ann", settles=True))
     assert dict(book.labels(VOTES).labels) == {0: "cat", 1: "dog"}
     book.add(say(1, "cat", "eve"), say(1, "cat", "joe"))
@@ -159,20 +159,6 @@ def test_the_snapshot_reads_back_as_the_same_gold_and_does_not_change_by_itself(
     assert book.labels(VOTES).snapshot() == snapshot
 
 
-def test_the_export_tells_who_said_what_and_can_come_back(book: AnswerBook) -> None:
-    book.add(say(0, "cat", "ann"), say(1, "cat", "ann"), say(1, "dog", "bob"), say(2, "cat", "eve", asked=True))
-    content = book.labels(VOTES).export()
-    header, *lines = content.decode().replace('"', "").splitlines()
-    assert header == "row,id,gold_label,asked,reviewer,answer,time"
-    assert [line.split(",")[:6] for line in lines] == [
-        ["1", "a", "cat", "", "ann", "cat"],
-        ["2", "b", "", "", "ann", "cat"],
-        ["2", "b", "", "", "bob", "dog"],
-        ["3", "c", "cat", "yes", "eve", "cat"],
-    ]
-    assert read_gold(content, VOTES).gold.codes.tolist() == [0, -1, 0, -1]
-
-
 def test_gold_of_the_file_and_of_the_book_are_one_and_the_book_wins() -> None:
     own = Gold(np.array([0, 1, 2, -1]), np.array(["bird"], object))
     book = Gold(np.array([1, -1, 2, 3]), np.array(["fish", "bird"], object), np.array([True, False, False, False]))
@@ -184,6 +170,8 @@ def test_gold_of_the_file_and_of_the_book_are_one_and_the_book_wins() -> None:
     assert both.asked.tolist() == [True, False, False, False]
     assert merged_gold(None, book, 2) is book
     assert merged_gold(own, None, 2) is own
+    assert overruled(own, book, 2) == 2
+    assert overruled(None, book, 2) == overruled(own, None, 2) == 0
 
 
 def test_names_of_reviewers_are_one_short_line() -> None:
