@@ -168,7 +168,7 @@ class TestLearnersAreToldFromFeatures:
 
     def test_scores_that_do_not_add_up_to_100_are_refused(self):
         rows = "".join("90,30,20,85\n2.5,3,1,4\n" for _ in range(4))
-        with pytest.raises(InputError, match=r"'a:cat' holds '90' in row 1, which is not between 0 and 1.*add up to 100"):
+        with pytest.raises(InputError, match=r"'a:cat' holds '90' in row 1, .* percentages that add up to 100"):
             read(f"a:cat,a:dog,b:cat,b:dog\n{rows}".encode())
 
     def test_thousands_of_columns_are_read_or_refused_quickly(self):
