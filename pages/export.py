@@ -149,7 +149,7 @@ def page() -> None:
         widgets.empty_state(
             ":material/download:",
             "No labels yet",
-            "They appear here once the votes are fused, on the Data page or by a training.",
+            "They appear here once the votes are fused, on the Data page or by training a model.",
             "Go to Data",
             "data",
         )
@@ -193,7 +193,7 @@ def compared(run: Run, opened: datasets.Opened) -> None:
     comparisons.method_note(comparison[method])
     widgets.alarms(comparison[method].alarms)
     show_tabs({name: partial(TABS[name], method=method) for name in COMPARED}, "export_compared_tab", run, opened)
-    st.caption("A model, labels for new data and a report need a training.")
+    st.caption("A model, labels for new data and a report need a trained model.")
 
 
 def show_tabs(views: Mapping[str, Callable[[Run, datasets.Opened], None]], key: str, *about: Any) -> None:
