@@ -173,7 +173,10 @@ def cell_numbers(
 
 
 def written_width(figure: go.Figure) -> int:
-    """Return how many pixels the numbers on cells need side by side; 0 without any."""
+    """Return the width of the numbers on cells, in pixels.
+
+    That is what they need side by side; 0 without any.
+    """
     if not any(isinstance(trace, go.Heatmap) for trace in figure.data):
         return 0
     columns: dict[str, set[Any]] = {}

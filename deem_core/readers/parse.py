@@ -178,7 +178,7 @@ def find_delimiter(data: bytes) -> str:
 
 
 def _without_titles(body: Body, delimiter: str | None) -> tuple[Body, int]:
-    """Cut off lines of text above the table, as exports write them; return how many they are."""
+    """Cut off lines of text above the table; return their number."""
     head = _head(body.data)
     plain = delimiter or find_delimiter(head)
     widths = {len(cells) for _, cells in itertools.islice(_records(head, plain), _SAMPLE_RECORDS)}

@@ -343,7 +343,10 @@ def _of_classes(given: NDArray[np.float32], keys: Sequence[str], code_of: Mappin
 
 
 def _in_percent(source: Source, columns: Sequence[str], values: Floats) -> bool:
-    """Tell percentages by a percent sign, or by rows that add up to 100."""
+    """Tell percentages from probabilities.
+
+    They have a percent sign, or their rows add up to 100.
+    """
     signed = (pc.match_substring(source.text(column), "%") for column in columns)
     return any(pc.any(cells).as_py() for cells in signed) or _sum_to_100(values)
 
