@@ -60,7 +60,7 @@ def settings(opened: datasets.Opened) -> None:
         36_000,
         120,
         **widgets.keep("compare_budget"),
-        help="A slower method is stopped and marked as such. DEEM always finishes its first training.",
+        help="A slower method is stopped and marked as such. DEEM always finishes its first run.",
     )
     device = background.choose_device(third, widgets.keep("compare_device"))
     experts = fourth.multiselect(
@@ -163,7 +163,7 @@ def table(opened: datasets.Opened, run: Run, comparison: comparisons.Comparison)
         column_config={
             **{name: st.column_config.NumberColumn(format="%.1f%%") for name in shares},
             "method": st.column_config.TextColumn(width=180),
-            "alarms": st.column_config.NumberColumn(help="Told in full below the table."),
+            "alarms": st.column_config.NumberColumn(help="Shown in full below the table."),
             "seconds": SECONDS,
             "MB": st.column_config.NumberColumn(
                 format="%.0f", help="Memory that the method added, where it could be measured."

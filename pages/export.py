@@ -12,6 +12,7 @@ from studio.data import datasets
 from studio.export import downloads, fused_file, new_data, results, review, sources
 from studio.inspect import frame
 from studio.train import outcome, trainings
+from studio.words import say
 
 boot.guard(__file__)
 
@@ -40,18 +41,18 @@ def review_queue(run: Run, opened: datasets.Opened, method: str = "") -> None:
         f"**{text.count(len(queue.rows), 'row')} to check**, the most urgent first: labels with little support from "
         f"the votes{',' if restarts else ' and'} unanimous votes that were overruled{restarts}."
     )
+    table = review.queue_table(result)
+    shares = [name for name in ("confidence", "restarts_agreeing") if name in table]
     selection = st.dataframe(
-        review.queue_table(result),
+        table.assign(**{name: 100 * table[name] for name in shares}),
         key=f"review_{result.key}",
         hide_index=True,
-        height=320,
+        height=450,
+        row_height=64,  # three lines of a reason
         on_select="rerun",
         selection_mode="single-row",
         column_config={
-            **{
-                name: st.column_config.NumberColumn(name, format="percent")
-                for name in ("confidence", "restarts_agreeing")
-            },
+            **{name: st.column_config.NumberColumn(name, format="%.1f%%") for name in shares},
             "why": st.column_config.TextColumn(width=330),
         },
     )
@@ -90,7 +91,7 @@ def bring_reviewed(result: results.Labelled) -> None:
 
 @errors.boundary()
 def labels_for_new_data(training: Run, opened: datasets.Opened) -> None:
-    st.markdown("The trained model can label new rows from the same learners. Columns are matched by name.")
+    st.markdown(say("The trained model can label new rows from the same learners. Columns are matched by name."))
     new_data.card(
         downloads.model_digest(training.id, training),
         "export",
@@ -149,7 +150,7 @@ def page() -> None:
         widgets.empty_state(
             ":material/download:",
             "No labels yet",
-            "They appear here once the votes are fused, on the Data page or by a training.",
+            "They appear here once the votes are fused, on the Data page or by training a model.",
             "Go to Data",
             "data",
         )
@@ -193,7 +194,7 @@ def compared(run: Run, opened: datasets.Opened) -> None:
     comparisons.method_note(comparison[method])
     widgets.alarms(comparison[method].alarms)
     show_tabs({name: partial(TABS[name], method=method) for name in COMPARED}, "export_compared_tab", run, opened)
-    st.caption("A model, labels for new data and a report need a training.")
+    st.caption("A model, labels for new data and a report need a trained model.")
 
 
 def show_tabs(views: Mapping[str, Callable[[Run, datasets.Opened], None]], key: str, *about: Any) -> None:

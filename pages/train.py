@@ -89,7 +89,7 @@ def run_view(opened: datasets.Opened, states: Sequence[tuple[Run, State]]) -> No
     jobs.cancelled(run, now)
     summary = trainings.summary(run)
     if summary is None and now.state == "done":
-        st.caption("This training was made by an earlier version of the app: its labels are kept, its numbers are not.")
+        st.caption("This run was made by an earlier version of the app: its labels are kept, its numbers are not.")
     alarms(run, opened, summary)
     if summary is not None:
         done(run, opened, summary)
@@ -302,7 +302,9 @@ def page() -> None:
     run = jobs.of_page(state.RUN, opened.dataset.id, "train")
     with badges:
         widgets.truth_badge(opened.facts.n_truth)
-    with st.expander("Settings of a new training", expanded=trainings.asks_for_settings(run), icon=":material/tune:"):
+    with st.expander(
+        "Settings of a new training run", expanded=trainings.asks_for_settings(run), icon=":material/tune:"
+    ):
         settings(opened)
     if run is None:
         examples.show("Train")

@@ -304,7 +304,11 @@ def progress(run: Run, now: State, key: str, *, beside: Callable[[], None] | Non
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.progress(min(max(now.share, 0.0), 1.0), text=text.plain(step_words(now)))
         cancel_button(
-            run, now, key, icon=":material/stop_circle:", help="Stops within two seconds. A training can be resumed."
+            run,
+            now,
+            key,
+            icon=":material/stop_circle:",
+            help="Stops within two seconds. Training can be resumed later.",
         )
         if beside is not None:
             beside()

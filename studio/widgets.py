@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from deem_core import Alarm
 from deem_core.diagnostics import Finding
-from deem_core.figures import MOST_MARKS, Picture, has_numbers, numbers
+from deem_core.figures import MOST_MARKS, Picture, has_numbers, numbers, written_width
 from deem_core.readers import Report
 from studio import errors, plot, state, words
 from studio.data import datasets
@@ -26,6 +26,8 @@ _NOTE_ICONS = {
 PICTURE_FORMAT = "picture_format"
 NUMBERS = "numbers"
 """Ends the keys of what shows a picture's numbers."""
+BESIDE_CELLS = 230
+"""Pixels of a phone that a heatmap's names, colour bar and margins take."""
 NUMBERS_WIDTH = 680
 """Pixels of a table of numbers where there is room."""
 
@@ -169,6 +171,9 @@ def picture(
             f".st-key-{key} [data-testid='stPlotlyChart'] {{ min-width: {shown.min_width}px }}</style>"
         )
     figure = _figure(shown, titled, clickable=on_select is not None)
+    if width := written_width(figure):  # cells too narrow for their numbers are left to their colours
+        narrow = f"@media (max-width: {width + BESIDE_CELLS}px)"
+        st.html(f"<style>{narrow} {{ .st-key-{key} .textpoint {{ display: none }} }}</style>")
     st.plotly_chart(
         figure,
         key=key,

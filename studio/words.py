@@ -26,10 +26,10 @@ TERMS = {
     "Automatic answer": "`auto`: tests which model explains the votes and lets that one answer, in seconds.",
     "Dawid-Skene": "The classic method: learns how often each learner confuses one class with another.",
     "DEEM": "The energy-based model of the paper. It is trained, and can model learners that depend on each other.",
-    "Restart": "One of several trainings of the same model from different random starts.",
+    "Restart": "One of several training runs of the same model, each from a different random start.",
     "Energy": "What training lowers for real votes and raises for samples of the model. Its curves show whether a "
     "learning rate is safe.",
-    "Sweep": "Short trainings with several learning rates, to compare their energy curves.",
+    "Sweep": "Short training runs at several learning rates, to compare their energy curves.",
 }
 """What the app means by its words, in the order in which one meets them."""
 

@@ -164,7 +164,7 @@ def file_alarms(votes: Votes, health: PanelHealth) -> tuple[Alarm, ...]:
                 "one-class rules",
                 "These are one-class rules",
                 health.one_class.sentence,
-                "Methods that learn accuracies may give every row one class here.",
+                "Methods that learn accuracies may give every row the same class here.",
             )
         )
     if health.camps.split:
@@ -204,13 +204,12 @@ def spelling_alarms(votes: Votes) -> list[Alarm]:
     groups = alike_classes(votes)
     if not groups:
         return []
-    title = headline(groups, votes.classes)
     return [
         Alarm(
             "spellings",
-            title,
-            f"{title}: {examples(groups)}. As separate classes they split the votes.",
-            "Merge the spellings and fuse again: on the command line --merge-spellings.",
+            "Labels in several spellings",
+            f"{headline(groups, votes.classes)}: {examples(groups)}. As separate classes they split the votes.",
+            "Merge the spellings and fuse again (on the command line: --merge-spellings).",
         )
     ]
 

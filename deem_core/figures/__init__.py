@@ -6,6 +6,7 @@ Functions here draw; `deem_core.figures.pictures` has every picture of the app, 
 from plotly.graph_objects import Figure
 
 from deem_core.figures._axes import MOST_LEARNERS
+from deem_core.figures._cells import written_width
 from deem_core.figures._names import bar_names
 from deem_core.figures.agreement import agreement_heatmap, agreement_histogram
 from deem_core.figures.answer import class_shares, confidence_histogram, label_changes
@@ -79,4 +80,5 @@ __all__ = [
     "trust_scatter",
     "votes_per_class",
     "why_bars",
+    "written_width",
 ]

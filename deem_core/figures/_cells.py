@@ -172,6 +172,22 @@ def cell_numbers(
     )
 
 
+def written_width(figure: go.Figure) -> int:
+    """Return the width of the numbers on cells, in pixels.
+
+    That is what they need side by side; 0 without any.
+    """
+    if not any(isinstance(trace, go.Heatmap) for trace in figure.data):
+        return 0
+    columns: dict[str, set[Any]] = {}
+    letters = 0
+    for trace in figure.data:
+        if isinstance(trace, go.Scatter) and trace.mode == "text" and trace.hoverinfo == "skip":
+            columns.setdefault(trace.xaxis or "x", set()).update(trace.x)
+            letters = max(letters, *map(len, trace.text), 0)
+    return sum(map(len, columns.values())) * LETTER * (letters + 1)
+
+
 def nats(value: float) -> str:
     """Return a number of nats, or that it is not known."""
     return f"{value:,.3g} nats" if math.isfinite(value) else "not known"

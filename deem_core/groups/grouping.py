@@ -271,7 +271,8 @@ def _verdict(test: Goodness | None, model: GroupedModel) -> tuple[bool, str]:
             return True, "The model fits: one group of learners agrees, the others are independent."
         return False, "The learners hardly depend on each other, so no model can be tested."
     share = f"{percent(min(max(test.excess, 0.0), 1.0))} of the dependence between learners remains unexplained"
-    given = f"given {'these groups' if model.groups else 'the label'} the learners err independently"
+    known = "the label" if not model.groups else "this group" if len(model.groups) == 1 else "these groups"
+    given = f"given {known}, the learners err independently"
     least = FITS if model.n_learners >= MIN_LEARNERS else FITS_FEW
     if test.excess <= max(least, min(NOISE * test.noise, MOST_EXCESS)):
         return True, f"The model fits: {given} ({share})."

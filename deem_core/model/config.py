@@ -121,7 +121,7 @@ class TrainConfig:
     )
     batch_size: int | None = knob(None, "rows per update", "large batches are steadier (paper)", low=1, high=10_000_000)
     restarts: int = knob(
-        5, "trainings to average", "energy models sometimes collapse; the survivors are averaged", low=1, high=1000
+        5, "training runs to average", "energy models sometimes collapse; the survivors are averaged", low=1, high=1000
     )
     sampler: str = knob(
         "dmala", "how the model's samples are drawn", "exact in the limit and quick", choices=("dmala", "dula", "gwg")

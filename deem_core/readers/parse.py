@@ -47,6 +47,8 @@ _SAMPLE_BYTES = 1 << 18
 _SAMPLE_RECORDS = 500
 _BLOCK = 1 << 22
 _BLANK_END = re.compile(rb"[\r\n]+[ \x1a]*\Z")  # Ctrl-Z ended files once
+_MOST_TITLES = 10
+"""Lines of text above a table that are told from it."""
 _SEPARATOR_LINE = re.compile(rb"\"?sep=(.)\"?\r?\n", re.IGNORECASE)  # Excel's way to name the delimiter
 
 
@@ -91,8 +93,8 @@ class TextTable:
     columns : list of string arrays, one per name
         Dictionary-encoded where cells repeat, which halves time and memory for columns of labels.
     delimiter : str
-    n_blank_lines : int
-        Empty lines that were skipped.
+    n_blank_lines, n_above : int
+        Empty lines, and lines above the table, that were skipped.
     suspect_rows : tuple of int
         Positions of rows with a quoted cell that holds what looks like whole lines of the table.
     """
@@ -101,6 +103,7 @@ class TextTable:
     columns: list[pa.ChunkedArray]
     delimiter: str
     n_blank_lines: int
+    n_above: int
     suspect_rows: tuple[int, ...]
 
 
@@ -111,8 +114,10 @@ def parse(name: str, data: bytes, delimiter: str | None = None) -> TextTable:
     top = find_top(name, data, delimiter)
     body, delimiter = top.body, top.delimiter
     table, n_spaced = _read_or_explain(body, delimiter, _column_types(top.header, top.first))
-    n_blank = _count_blank_lines(body, delimiter, table.num_rows) + body.lines_before - top.names_delimiter
-    return TextTable(top.header, table.columns, delimiter, n_blank + n_spaced, _suspect_rows(body, table, delimiter))
+    n_blank = _count_blank_lines(body, delimiter, table.num_rows) + n_spaced
+    n_blank += body.lines_before - top.n_above - top.names_delimiter
+    suspects = _suspect_rows(body, table, delimiter)
+    return TextTable(top.header, table.columns, delimiter, n_blank, top.n_above, suspects)
 
 
 @dataclass(frozen=True)
@@ -129,6 +134,8 @@ class Top:
     body : Body
     names_delimiter : bool
         Whether a line before the header names the delimiter.
+    n_above : int
+        Lines of text above the header, and empty ones between.
     """
 
     header: tuple[str, ...]
@@ -136,6 +143,7 @@ class Top:
     delimiter: str
     body: Body
     names_delimiter: bool
+    n_above: int
 
 
 def find_top(name: str, data: bytes, delimiter: str | None = None) -> Top:
@@ -146,12 +154,13 @@ def find_top(name: str, data: bytes, delimiter: str | None = None) -> Top:
     body, excel_delimiter = _cut(name, data)
     if not body.end:
         raise InputError(f"{name} is blank: it holds no header. Upload a file with a header and rows.")
+    body, n_above = _without_titles(body, delimiter or excel_delimiter)
     delimiter = delimiter or excel_delimiter or find_delimiter(body.data)
     records = [cells for _, cells in itertools.islice(_records(_head(body.data), delimiter), _SAMPLE_RECORDS)]
     header, *first = records or [next(_records(body.data, delimiter))[1]]
     if len(header) > MAX_COLUMNS:
         raise InputError(f"{name} has {len(header):,} columns; at most {MAX_COLUMNS:,} can be read.")
-    return Top(tuple(header), first, delimiter, body, bool(excel_delimiter))
+    return Top(tuple(header), first, delimiter, body, bool(excel_delimiter), n_above)
 
 
 def find_delimiter(data: bytes) -> str:
@@ -166,6 +175,37 @@ def find_delimiter(data: bytes) -> str:
         if (regular, widths[0]) > best_score:
             best, best_score = delimiter, (regular, widths[0])
     return best
+
+
+def _without_titles(body: Body, delimiter: str | None) -> tuple[Body, int]:
+    """Cut off lines of text above the table; return their number."""
+    head = _head(body.data)
+    plain = delimiter or find_delimiter(head)
+    widths = {len(cells) for _, cells in itertools.islice(_records(head, plain), _SAMPLE_RECORDS)}
+    known = delimiter is not None or len(widths) == 1 < max(widths)  # else another one may fit below the titles
+    n_lines = max(_lines_above(head, sign) for sign in ([plain] if known else DELIMITERS))
+    if not n_lines:
+        return body, 0
+    start = len(head) - len(head.split(body.newline, n_lines)[-1])
+    return Body(body.name, body.data[start:], body.lines_before + n_lines, body.end - start), n_lines
+
+
+def _lines_above(head: bytes, delimiter: str) -> int:
+    """Return how many lines stand above the table.
+
+    They have at most two cells, or nothing in all cells but one; the header below them has names that do not recur, as
+    labels would.
+    """
+    records = list(itertools.islice(_records(head, delimiter), _SAMPLE_RECORDS))
+    width = len(records[-1][1]) if records else 0
+    filled = [sum(bool(cell.strip()) for cell in cells) for _, cells in records]
+    at = next((at for at, (_, cells) in enumerate(records) if len(cells) == width and filled[at] > 1), 0)
+    header, *rows = (cells for _, cells in records[at:]) if records else ([],)
+    titled = all(filled[title] < 2 or len(cells) < min(width, 3) for title, (_, cells) in enumerate(records[:at]))
+    if not (0 < at <= _MOST_TITLES and titled and rows) or any(len(row) != width for row in rows):
+        return 0
+    named = len(set(header)) == filled[at] == width and not any(set(header) & set(row) for row in rows)
+    return records[at][0] - 1 if named else 0
 
 
 def _cut(name: str, data: bytes) -> tuple[Body, str | None]:

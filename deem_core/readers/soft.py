@@ -16,7 +16,7 @@ from deem_core.readers.columns import Request, note_coding, read_ids, refuse_hop
 from deem_core.readers.notes import Notebook
 from deem_core.readers.source import Source
 from deem_core.readers.truth import read_truth_column
-from deem_core.readers.verdicts import Verdict, as_soft, note_mended, note_verdicts
+from deem_core.readers.verdicts import Verdict, as_soft, note_mended, note_percent, note_verdicts
 from deem_core.readers.wide import choose_learners
 from deem_core.text import clip, count, quoted
 from deem_core.typing import Floats
@@ -26,6 +26,9 @@ from deem_core.votes.coding import as_label_array
 from deem_core.votes.labels import MissingRule, code_columns
 
 SEPARATORS = (":", "__", ".p_", "_prob_")
+MOST = 0.9
+"""Share of the rows from which on their totals tell what the numbers are."""
+
 MAX_NUMBERS = 2_000_000_000
 """Largest rows × learners × classes array that is built (8 GB)."""
 
@@ -108,8 +111,7 @@ def _groups_by_name(separator: str, columns: Sequence[str]) -> dict[str, dict[st
 def _look_like_probabilities(source: Source, group: Mapping[str, str], rule: MissingRule) -> bool:
     """Tell probabilities from labels under names with a separator.
 
-    Numbers with fractions somewhere, or whole ones whose rows sum to 1 (one-hot) or to 100 (percentages, which
-    are refused later, by cell).
+    Numbers with fractions somewhere, or whole ones whose rows sum to 1 (one-hot) or to 100 (percentages).
     """
     numbers = []
     for column in group.values():
@@ -124,8 +126,13 @@ def _look_like_probabilities(source: Source, group: Mapping[str, str], rule: Mis
     finite = values[np.isfinite(values)]
     if (finite != np.round(finite)).any():
         return True
-    totals = np.nansum(values[voted], axis=1)
-    return bool((totals == 1).mean() > 0.9 or (np.abs(totals - 100) <= 2).mean() > 0.9)
+    return bool((np.nansum(values[voted], axis=1) == 1).mean() > MOST) or _sum_to_100(values)
+
+
+def _sum_to_100(values: Floats) -> bool:
+    """Tell whether nearly all rows with a number add up to 100, about."""
+    totals = np.nansum(values[~np.isnan(values).all(axis=1)], axis=1)
+    return bool((np.abs(totals - 100) <= 2).mean() > MOST) if len(totals) else False
 
 
 def read_values(source: Source, naming: Naming, rule: MissingRule) -> Naming:
@@ -286,12 +293,16 @@ def _fill(
     """Write probabilities into (n, d, K) and note what was mended."""
     notebook = request.notebook
     renormalised: list[int] = []
+    in_percent: list[str] = []
     n_renormalised = n_zero = n_partial = 0
     for learner, group in naming.groups.items():
         keys = [request.labels.key(class_) for class_ in group]
         if request.labels.plain and len(set(keys)) < len(keys):
             raise InputError(f"Learner {learner!r} has two columns for one class: {quoted(group.values())}.")
         values = np.column_stack([naming.values[column] for column in group.values()])
+        if _in_percent(request.source, list(group.values()), values):
+            values = values / 100
+            in_percent.extend(group.values())
         _refuse_impossible(request.source, values, list(group.values()))
         normal = checks.normalise(values[:, None, :].astype(np.float32), [learner])
         at = order.index(learner)
@@ -300,6 +311,7 @@ def _fill(
         n_zero += normal.n_zero
         n_partial += normal.n_partial
         renormalised.extend(row - 1 for row in normal.first_rows)
+    note_percent(notebook, in_percent)
     if n_renormalised:
         notebook.add(
             "changed",
@@ -330,6 +342,15 @@ def _of_classes(given: NDArray[np.float32], keys: Sequence[str], code_of: Mappin
     return made
 
 
+def _in_percent(source: Source, columns: Sequence[str], values: Floats) -> bool:
+    """Tell percentages from probabilities.
+
+    They have a percent sign, or their rows add up to 100.
+    """
+    signed = (pc.match_substring(source.text(column), "%") for column in columns)
+    return any(pc.any(cells).as_py() for cells in signed) or _sum_to_100(values)
+
+
 def _refuse_impossible(source: Source, values: Floats, columns: Sequence[str]) -> None:
     infinite = np.isinf(values)
     wrong = infinite | (values < 0) | (values > 1 + 1e-4)
@@ -338,5 +359,6 @@ def _refuse_impossible(source: Source, values: Floats, columns: Sequence[str]) -
         what = "not a finite number" if infinite[row, at] else "not between 0 and 1"
         raise InputError(
             f"Column {columns[at]!r} holds {_cell(source, columns[at], row)} in row {row + 1:,}, which is {what}. "
-            "Soft votes are probabilities: turn scores, logits or percentages into probabilities first."
+            "Soft votes are probabilities from 0 to 1, or percentages that add up to 100: turn scores or logits into "
+            "probabilities first."
         )

@@ -155,6 +155,7 @@ def _note_text(raw: decode.Raw, text: decode.Text, parsed: parse.TextTable, note
         notebook.add("warning", doubt)
     if parsed.n_blank_lines:
         notebook.add("changed", f"Skipped {count(parsed.n_blank_lines, 'blank line')}.", count=parsed.n_blank_lines)
+    note_above(parsed.n_above, notebook)
     if parsed.suspect_rows:
         notebook.add(
             "warning",
@@ -162,6 +163,12 @@ def _note_text(raw: decode.Raw, text: decode.Text, parsed: parse.TextTable, note
             count=len(parsed.suspect_rows),
             rows=parsed.suspect_rows,
         )
+
+
+def note_above(n_lines: int, notebook: Notebook) -> None:
+    """Say how many lines above the table were skipped."""
+    if n_lines:
+        notebook.add("changed", f"Skipped {count(n_lines, 'line')} above the table.", count=n_lines)
 
 
 def clean_header(name: str, header: tuple[str, ...], columns: list[pa.ChunkedArray], notebook: Notebook) -> list[str]:
@@ -201,7 +208,8 @@ def refuse_repeated(file: str, names: list[str]) -> None:
     seen: dict[str, int] = {}
     for position, name in enumerate(names):
         if name in seen:
-            hint = " Is the header line missing?" if all(is_number(other) for other in names) else ""
+            repeats = len(names) - len(set(names))
+            hint = " Is the header line missing?" if repeats > 1 or all(is_number(other) for other in names) else ""
             raise InputError(
                 f"{file} has two columns named {name!r} (columns {seen[name] + 1} and {position + 1}). "
                 f"Rename one of them.{hint}"

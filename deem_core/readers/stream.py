@@ -21,7 +21,7 @@ from deem_core.errors import InputError
 from deem_core.readers import decode, parse
 from deem_core.readers.notes import Notebook
 from deem_core.readers.records import is_json
-from deem_core.readers.source import as_text, clean_header, first_line, refuse_repeated
+from deem_core.readers.source import as_text, clean_header, first_line, note_above, refuse_repeated
 from deem_core.text import clip, count
 
 HEAD_BYTES = 1 << 20
@@ -197,6 +197,7 @@ def open_stream(
             f"{head.name} holds JSON records, which are read whole only: leave --stream out, or save it as CSV."
         )
     top = parse.find_top(head.name, text.data, delimiter)
+    note_above(top.n_above, notebook)
     names = clean_header(head.name, top.header, [], notebook)
     if text.doubt:
         notebook.add("warning", text.doubt)

@@ -208,8 +208,7 @@ def note_verdicts(request: Request, used: Mapping[str, Verdict]) -> None:
         f"{one.probability!r}: a soft vote. The rest of the probability is spread evenly over the other classes.",
         count=len(pairs),
     )
-    if percent := [pair.probability for pair in pairs if pair.in_percent]:
-        request.notebook.add("changed", f"Read {quoted(percent, 5)} as percentages, from 0 to 100.", count=len(percent))
+    note_percent(request.notebook, [pair.probability for pair in pairs if pair.in_percent])
     for pair in pairs:
         if pair.of_class is not None:
             request.notebook.add(
@@ -218,6 +217,13 @@ def note_verdicts(request: Request, used: Mapping[str, Verdict]) -> None:
                 f"{pair.label!r} says {pair.of_class!r}, and low elsewhere.",
                 column=pair.probability,
             )
+
+
+def note_percent(notebook: Notebook, columns: Sequence[str]) -> None:
+    """Say which columns were read as percentages."""
+    if columns:
+        text = f"Read {quoted(columns, 5)} as percentages, from 0 to 100."
+        notebook.add("changed", text, count=len(columns))
 
 
 def note_mended(notebook: Notebook, without: int, raised: int) -> None:

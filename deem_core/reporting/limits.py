@@ -62,7 +62,7 @@ def _truth(material: Material) -> str:
     part = "all rows have" if known == n_rows else f"{known:,} of {n_rows:,} rows have"
     return (
         f"The evaluation holds for rows like those with known truth ({part} one). Its intervals cover another sample "
-        "of such rows, not another training or other data."
+        "of such rows, not another run or other data."
     )
 
 
@@ -99,7 +99,7 @@ def _copies(material: Material) -> str:
     )
     if material.summary.training.hedged:
         sentence += (
-            " Here loose groups were found, so the answer is the mean of trainings with and without them merged."
+            " Here loose groups were found, so the answer is the mean of training runs with and without them merged."
         )
     elif material.summary.training.from_groups:
         sentence += " Here training started from the grouped model, and every learner counts in full."

@@ -162,7 +162,7 @@ def _summary(run: Run) -> FusionSummary:
         share = f" ({state.share:.0%} done)" if state.active else ""
         why = f" {state.reason}" if state.reason else ""
         todo = "Wait until it is done" if state.active else f"Resume it: python -m deem_core runs resume {run.id[:12]}"
-        raise InputError(f"{name} is {state.state}{share}, and a report needs a finished training.{why} {todo}.")
+        raise InputError(f"{name} is {state.state}{share}, and a report needs a finished training run.{why} {todo}.")
     summary = FusionSummary.of(run)
     if summary is None:
         raise InputError(f"The results of {name} are damaged or of an earlier version; train once more.")

@@ -87,7 +87,7 @@ def numbers_of(material: Material) -> dict[str, Any]:
 def not_computed(material: Material) -> dict[str, dict[str, str | None]]:
     """Return the missing parts: why, and the command to compute each."""
     spec = material.run.spec
-    page = "Open the Learners page for this training: it inspects the model, and the next report shows it."
+    page = "Open the Learners page for this run: it inspects the model, and the next report shows it."
     missing_parts: dict[str, tuple[str, list[str] | None]] = {}
     if material.swept is None and material.summary.training.groups is None:
         missing_parts["learning_rate"] = (
@@ -174,7 +174,7 @@ def _source(material: Material, swept: Swept) -> str:
     fate = "; this run used the rate that it recommends" if same else "; this run used a different learning rate"
     if used is None:  # a method without one
         fate = ""
-    settings = "the settings of this training" if swept.holds else "settings other than those of this training"
+    settings = "the settings of this run" if swept.holds else "settings other than those of this run"
     return f"This is the latest finished sweep of the same dataset with {settings} (run {swept.run[:12]}){fate}."
 
 

@@ -157,7 +157,7 @@ def _instability(
             "instability",
             "The restarts disagree",
             " ".join(parts),
-            f"Where trainings that differ only in their seed disagree, trust the labels less. {rate.sentence}",
+            f"Where runs that differ only in their seed disagree, trust the labels less. {rate.sentence}",
             rate.remedies | more_restarts(settings),
         )
     ]

@@ -139,7 +139,7 @@ def _causes(votes: Votes, settings: Mapping[str, Any], restarts: Sequence[Judged
     if rows < ROWS_PER_CLASS * votes.n_classes:
         yield Cause(
             f"{count(rows, 'row')} with votes are few for {count(votes.n_classes, 'class', 'classes')}; below "
-            f"{ROWS_PER_CLASS} for each, some of them easily die in training.",
+            f"{ROWS_PER_CLASS} for each, a class is easily lost in training.",
             "Add rows (they need no labels), merge rare classes, or use an exact method.",
             _exact(),
             "labels",

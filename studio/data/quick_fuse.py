@@ -196,9 +196,7 @@ def _beside(opened: Opened, run: Run) -> None:
             return
         st.caption(_difference(opened, run, training))
         st.space("stretch")
-        st.button(
-            "Open the training", key="open_training", type="tertiary", on_click=_open_training, args=(training.id,)
-        )
+        st.button("Open the run", key="open_training", type="tertiary", on_click=_open_training, args=(training.id,))
 
 
 def _difference(opened: Opened, run: Run, training: Run) -> str:
@@ -212,6 +210,8 @@ def _difference(opened: Opened, run: Run, training: Run) -> str:
     share = trainings.difference(run, training, opened)
     if share is None:
         return f"{name} was trained alongside, but has no labels to compare."
+    if not share:
+        return f"{name}, trained alongside, gives every row the same label."
     return f"{name}, trained alongside, gives a different label to {text.percent(share)} of the rows."
 
 

@@ -24,7 +24,7 @@ def model_file(run: Run) -> Path:
     """
     path = run.result("model.safetensors")
     if path is None:
-        raise InputError("This training has no model: it is not finished, or was deleted.")
+        raise InputError("This run has no model: it is not finished, or was deleted.")
     return path
 
 

@@ -19,6 +19,7 @@ from studio import errors, jobs, state, text
 from studio.errors import callback_boundary
 from studio.export import fused_file, results
 from studio.widgets import alarms, plain_list
+from studio.words import say
 from studio.workspace import workspace
 
 MODEL = "deem_model"
@@ -143,7 +144,10 @@ def card(digest: str, place: str, store: Callable[[], str], readings: Sequence[M
     """Show the uploader for new data, and the last labelling."""
     key = state.uploader(f"new_{place}")
     st.file_uploader(
-        "New data with votes of the same learners", key=key, on_change=label_new, args=(key, store, place, readings)
+        say("New data with votes of the same learners"),
+        key=key,
+        on_change=label_new,
+        args=(key, store, place, readings),
     )
     run = _last(digest, place)
     if run is not None:
@@ -178,8 +182,8 @@ def _outcome(states: Sequence[tuple[Run, State]], place: str) -> None:
             return
         st.markdown(
             f"{text.count(summary.answer.n_rows, 'row')} labelled by a model trained on "
-            f"{text.count(summary.training.trained_rows or 0, 'row')}; {text.count(summary.answer.changed)} labels "
-            "differ from the majority vote."
+            f"{text.count(summary.training.trained_rows or 0, 'row')}; {text.count(summary.answer.changed, 'label')} "
+            f"{'differs' if summary.answer.changed == 1 else 'differ'} from the majority vote."
         )
         unread = _spelled(run, place)
         plain_list([told for told in summary.training.warnings if told not in unread])

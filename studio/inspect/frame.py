@@ -197,7 +197,7 @@ def training_notes(training: Run) -> None:
     if is_majority(training):
         instead = "mean of the probabilities" if training.config.get("method") == "deem_soft" else "majority vote"
         st.warning(
-            f"This training did not succeed, so its answer is the **{instead}**. What you see here is the plain "
+            f"Training failed, so the answer is the **{instead}**. What you see here is the plain "
             "vote, each vote counting as one nat; nothing was learned about any learner. Train again with "
             "another learning rate to see whom a model trusts.",
             icon=":material/warning:",
@@ -240,7 +240,7 @@ def downloads(opened: datasets.Opened, inspection: Inspection, names: Sequence[s
 def download_csv(what: str, table: Callable[[], pd.DataFrame], file_name: str) -> None:
     """Offer a table as CSV, safe for spreadsheets."""
     widgets.download(
-        f"{what[:1].upper()}{what[1:]} as CSV",
+        say(f"{what[:1].upper()}{what[1:]} as CSV"),
         lambda: results.frame_bytes(table()),
         file_name,
         f"csv_{what.replace(' ', '_')}",

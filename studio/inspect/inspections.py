@@ -53,7 +53,7 @@ def of_training(run: Run) -> Run:
             return min(others, key=lambda one: _PREFERRED.index(one.state().state))
         model = run.result("model.safetensors")
         if model is None:
-            raise InputError("This training is not finished, so there is nothing to inspect yet.")
+            raise InputError("Training is not finished, so there is nothing to inspect yet.")
         space = workspace()
         gold = {"gold": run.config["gold"]} if "gold" in run.config else {}
         config = {"model": space.store(model), "training": run.id, "random_state": 0, **gold}
@@ -155,7 +155,7 @@ def confusion_of(
         return _one(inspection.confusion, learner), None if real is None else _one(real, learner)
     labels = trainings.outcome(training, opened)
     if labels is None:
-        raise InputError("The labels of this training are gone.")
+        raise InputError("The labels of this run are gone.")
     votes = opened.reading.votes
     counted = real_confusion(replace(votes, truth=labels.codes, truth_only=np.empty(0, object)), [learner])
     return replace(counted, source="estimated"), real_confusion(opened.votes_of(training), [learner]) if truth else None
@@ -213,7 +213,7 @@ def reasons(training: Run, opened: Opened, row: int) -> Why:
     """
     path = training.result("model.safetensors")
     if path is None:
-        raise InputError("The model of this training is gone.")
+        raise InputError("The model of this run is gone.")
     return why(_model(training.id, str(path)), opened.reading.votes.without_truth(), [row])
 
 

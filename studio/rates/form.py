@@ -43,7 +43,7 @@ def show(opened: Opened) -> None:
         usual["updates"],
         step=50,
         **widgets.keep(f"sweep_updates_{opened.dataset.id}"),
-        help="The same for every rate. Learning rate × updates decides how far a training goes.",
+        help="The same for every rate. Learning rate × updates decides how far training goes.",
     )
     if kind == "Learning rates":
         config["n_layers"] = second.number_input(

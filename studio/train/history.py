@@ -22,7 +22,7 @@ def show(opened: Opened) -> None:
     runs = jobs.of_dataset(opened.dataset.id, "train")
     if not runs:
         return
-    st.header("Trainings of this dataset", anchor=False)
+    st.header("Training runs on this dataset", anchor=False)
     key = f"train_runs_{trainings.fingerprint(runs)}"  # what was marked must not pass to another run
     wished = (state.get(state.BESIDE) or "").split(",")
     picked = st.dataframe(

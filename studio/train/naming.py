@@ -43,7 +43,7 @@ def pin_button(run: Run) -> None:
         "Unpin" if pinned else "Pin as baseline",
         key="pin_training",
         icon=":material/keep_off:" if pinned else ":material/keep:",
-        help="Comparisons set the other trainings of this file beside the baseline.",
+        help="Comparisons show this file's other runs beside the baseline.",
         on_click=_pin,
         args=(run.id, not pinned),
     )

@@ -66,7 +66,7 @@ def cards(opened: Opened, summary: FusionSummary) -> list[Number]:
                 "Restarts kept",
                 f"{len(training.kept_restarts)} of {len(training.restarts)}",
                 f"{text.duration(training.seconds)} on {training.device}",
-                "Trainings that count in the answer. " + (" ".join(reasons) or "None were left out."),
+                "Restarts that count in the answer. " + (" ".join(reasons) or "None were left out."),
             )
         )
     if training.groups is not None:
@@ -134,10 +134,10 @@ def restarts(trained: Sequence[Restart]) -> pd.DataFrame:
 def spread(trained: Sequence[Restart]) -> str:
     """Return how far restarts agree, in a sentence."""
     if not trained:
-        return "**Training:** fitted exactly, so there is no other training to compare with."
+        return "**Training:** fitted exactly, so there is no other run to compare with."
     agreements = [restart.agreement for restart in trained if restart.kept and restart.agreement]
     if len(agreements) < 2:
-        return "**Training:** with fewer than two restarts, there is no telling how much another training would differ."
+        return "**Training:** with fewer than two restarts, there is no telling how much another run would differ."
     low, high = text.percent(min(agreements)), text.percent(max(agreements))
     between = f"{low} to {high}" if low != high else low
     return (

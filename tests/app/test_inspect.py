@@ -318,7 +318,7 @@ def test_a_training_that_fell_back_to_the_majority_vote_says_so(open_page, train
     write_json(training.summary() | {"fallback": True}, training.path / "summary.json")
     app = open_page(page, training)
     expect_calm(app)
-    assert "its answer is the **majority vote**" in words(app)
+    assert "the answer is the **majority vote**" in words(app)
     if page == "learners":
         turn_to(app, "Expert finder")
         assert "it has no experts" in words(app)

@@ -107,6 +107,12 @@ def test_the_pages_fit_a_telephone(page: Page, training: Run) -> None:
         page.goto(address(name, training))
         expect_chart(page, key)
         assert not scrolls_sideways(page)
+    page.get_by_role("tab", name="Correlation with the label").click()
+    expect_chart(page, "correlation_chart")
+    numbers = page.locator(".st-key-correlation_chart .textpoint").first
+    expect(numbers).to_be_hidden()  # they would lie on each other
+    page.set_viewport_size({"width": 1400, "height": 900})
+    expect(numbers).to_be_visible()
 
 
 def test_the_scorecard_keeps_its_order_and_its_run_over_a_refresh(page: Page, training: Run) -> None:

@@ -76,7 +76,7 @@ def test_deem_is_trained_beside_an_answer_that_stays(page: Page, workspace: Work
     badge(page, "train", "Cancelled")
     expect(page.locator(".st-key-deem_beside")).to_contain_text("has no labels")
     assert answer in page.url
-    page.get_by_role("button", name="Open the training").click()
+    page.get_by_role("button", name="Open the run").click()
     page.get_by_role("button", name=re.compile("Resume|Start over")).click()
     expect(page.get_by_role("button", name="Notification is on")).to_be_visible()
     badge(page, "train", "Done")

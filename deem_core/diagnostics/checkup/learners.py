@@ -59,7 +59,7 @@ def silent(votes: Votes) -> Iterator[Finding]:
             "silent_learners",
             "warning",
             f"{count(len(names), 'silent learner')}",
-            f"No vote of {as_list(names)} was read. A silent learner adds nothing and makes the model larger.",
+            f"No votes from {as_list(names)} were read. A silent learner adds nothing and makes the model larger.",
             "Check whether the file was read as intended (spelling of labels, missing values); otherwise leave them "
             "out.",
             learners=names,
@@ -230,7 +230,7 @@ def separate(votes: Votes) -> Iterator[Finding]:
             f"{n_groups:,} groups of learners never meet",
             f"No row has votes from two of these groups: {text}{more}. Learners cannot be compared across groups, "
             "and classes may be mixed up between them.",
-            "Fuse each group by itself, or add rows that both groups voted on.",
+            "Fuse each group separately, or add rows that both groups voted on.",
             learners=tuple(votes.learners[j] for j in voting.tolist()),
             numbers={"groups": tuple(groups)},
         )

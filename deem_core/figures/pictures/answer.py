@@ -115,8 +115,8 @@ def evaluation(methods: Sequence[MethodScore]) -> Picture:
         ),
         alt="Dots with intervals: accuracy of the fused labels, Dawid-Skene and the majority vote.",
         caption=(
-            "**Rows:** 95% intervals cover what other rows of this kind might give, not what another training would "
-            "give."
+            "**Rows:** 95% intervals cover what other rows of this kind might give, not what another training run "
+            "would give."
         ),
         min_width=460,
     )

@@ -83,7 +83,7 @@ def sweep_grouped(
         alt="Lines: the mean log-probability of every candidate's labels by the grouped model.",
         caption=(
             "The grouped model explains these votes, so it can judge labels without truth. **Good:** near 0. **Bad:** "
-            f"more than {BEHIND:g} below the best curve: such a rate is not recommended. It judges these trainings; "
+            f"more than {BEHIND:g} below the best curve: such a rate is not recommended. It judges these runs; "
             "another seed at the same rate may end differently."
         ),
         min_width=PANELS,
@@ -142,12 +142,12 @@ def run_energies(
 ) -> Picture:
     """Return the energy curves of several trainings; see `deem_core.figures.run_panels`."""
     return Picture(
-        question="Which training learns differently?",
+        question="Which run learns differently?",
         draw=lambda theme: run_panels(runs, smoothing=smoothing, x=x, theme=theme),
-        alt="Three panels: positive energy, negative energy and their difference, one line for each training.",
+        alt="Three panels: positive energy, negative energy and their difference, one line for each run.",
         caption=(
-            "Each line is the mean of a training's kept restarts. Compare the differences, and the shapes of the "
-            "energies; their heights compare only between trainings of the same model."
+            "Each line is the mean of a run's kept restarts. Compare the differences, and the shapes of the "
+            "energies; their heights can be compared only between runs of the same model."
         ),
         min_width=PANELS,
     )

@@ -257,7 +257,7 @@ def _judge(numbers: Numbers, failure: str | None, enough: float) -> tuple[Kind, 
         (
             numbers.recovery < enough,
             "not settled",
-            f"The gap {went} and recovered {back}: not settled.{_rose(numbers)}{_behind(numbers)}",
+            f"The gap {went} and recovered only {back}.{_rose(numbers)}{_behind(numbers)}",
         ),
         (
             True,

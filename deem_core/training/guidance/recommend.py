@@ -130,6 +130,8 @@ def recommend(verdicts: Sequence[Verdict], default_rate: float) -> tuple[tuple[V
     reasons = "no class is lost, the gap stays bounded, and no energy rises beyond its noise."
     if rose := rise_words(chosen.numbers):
         reasons = f"no class is lost and the gap stays bounded. But {rose}; at most {RISE:g} are accepted."
+    if chosen.kind == "not settled":
+        reasons += f" Its gap recovered only {percent(max(chosen.numbers.recovery, 0), 0)}, which does not rule it out."
     why = f"Use {chosen.learning_rate:g}. {place}: {reasons}"
     marked = tuple(replace(v, kind="recommended") if r == best else v for r, v in enumerate(verdicts))
     return marked, Recommendation("recommended", best, chosen.learning_rate, chosen.n_layers, why, "")

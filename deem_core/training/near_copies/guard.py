@@ -138,7 +138,7 @@ def _pair_note(pairs: Sequence[Pair], groups: bool) -> list[str]:
     named = "; ".join(f"{first} and {second}" for first, second in pairs[:MOST_PAIRS])
     more = f"; and {len(pairs) - MOST_PAIRS:,} more" if len(pairs) > MOST_PAIRS else ""
     found = f"{count(len(pairs), 'nearly identical pair')}: {named}{more}"
-    begin = "Beside these" if groups else "No group of three or more near-copies, but"
+    begin = "Besides these," if groups else "No group of three or more near-copies, but"
     return [f"{begin} {found}. Pairs are not corrected automatically: leave one out if they are versions of one model."]
 
 

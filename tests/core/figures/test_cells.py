@@ -1,11 +1,12 @@
 """Cells of heatmaps: points to click on the right cells, and the rows behind them."""
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 from deem_core import simulate
 from deem_core.diagnostics.rows import FUSED, MAJORITY, Column, Is, Pair, RowFilter, RowTable
-from deem_core.figures import pictures
+from deem_core.figures import pictures, written_width
 from deem_core.figures.agreement import agreement_heatmap
 from deem_core.figures.picture import Cells, Picture, Side
 from deem_core.votes import pair_agreement
@@ -76,3 +77,16 @@ def test_the_diagonal_of_label_changes_means_rows_that_stayed(label):
     cells = pictures.label_changes(np.eye(2, dtype=int), ["a", "b"]).cells
     at = ["a", "b"].index(label)
     assert cells.rows(at, at, 0) == RowFilter((Is(MAJORITY, label), Is(FUSED, label)))
+
+
+def test_the_width_of_written_numbers_grows_with_their_columns_and_letters():
+    def width(learners):
+        names = [f"l{j}" for j in range(learners)]
+        cells = Cells(Side("Learner", names), Side("Other", names), lambda i, j, _: None)
+        share = np.linspace(0.1, 0.9, learners**2).reshape(learners, learners)
+        drawn = Picture("?", lambda theme: agreement_heatmap(share, names, theme=theme), "", cells=cells)
+        return written_width(drawn.clickable("light"))
+
+    assert width(8) == 2 * width(4) > 0  # every colour has a trace, and their columns count once
+    assert width(40) == 0
+    assert written_width(go.Figure(go.Scatter(x=[1], y=[1], text=["a name"], mode="text", hoverinfo="skip"))) == 0

@@ -64,6 +64,7 @@ CASES = {
     "open quote": (b'id,a,b\n1,x,y\n2,"x,y\n3,x,y\n', "quoted cell that begins on line 3 of .* is never closed"),
     "duplicate names": (b"id,a, a\n1,x,y\n", r"two columns named 'a' \(columns 2 and 3\)"),
     "no header": (b"1,1,2\n1,2,2\n", "two columns named '1' .* Is the header line missing"),
+    "no header over labels": (b"q0,dog,cat,dog,dog\nq1,dog,cat,cat,dog\n", "named 'dog' .* Is the header line missing"),
     "one column": (b"votes\nx\ny\n", "separated by comma, tab, semicolon or pipe"),
     "single learner": (b"id,a,label\n1,x,x\n2,y,y\n", "has a single learner, 'a'; fusing needs at least two"),
     "single learner beside text": (b"a,comment\nx,fine\ny,bad\nx,so so\n", "No learner column is left"),

@@ -155,11 +155,21 @@ class TestLearnersAreToldFromFeatures:
         votes = read_votes(csv(a=biased, **{f"c{j}": ["neg"] * 500 for j in range(n_constant)}))
         assert votes.n_learners == 1 + n_constant
 
-    def test_percentages_are_refused_not_read_as_labels(self):
-        for sign in ("", "%", " %"):
-            rows = "".join(f"90{sign},10{sign},20{sign},80{sign}\n" for _ in range(4))
-            with pytest.raises(InputError, match=r"'a:cat' holds '90.*' in row 1, which is not between 0 and 1"):
-                read(f"a:cat,a:dog,b:cat,b:dog\n{rows}".encode())
+    @pytest.mark.parametrize("sign", ["", "%", " %"])
+    def test_percentages_are_read_as_probabilities_and_said(self, sign):
+        rows = "".join(f"90{sign},10{sign},20{sign},80{sign}\n" for _ in range(4))
+        reading = read(f"a:cat,a:dog,b:cat,b:dog\n{rows}".encode())
+        assert reading.votes.soft[0].tolist() == [pytest.approx([0.9, 0.1]), pytest.approx([0.2, 0.8])]
+        assert any("as percentages" in sentence for sentence in reading.report.sentences())
+
+    def test_percent_signs_tell_percentages_that_do_not_add_up(self):
+        votes = read_votes(b"a:cat,a:dog,b:cat,b:dog\n90%,30%,20%,80.5%\n10%,60%,95%,1%\n")
+        assert votes.soft[0, 0].tolist() == pytest.approx([0.75, 0.25])
+
+    def test_scores_that_do_not_add_up_to_100_are_refused(self):
+        rows = "".join("90,30,20,85\n2.5,3,1,4\n" for _ in range(4))
+        with pytest.raises(InputError, match=r"'a:cat' holds '90' in row 1, .* percentages that add up to 100"):
+            read(f"a:cat,a:dog,b:cat,b:dog\n{rows}".encode())
 
     def test_thousands_of_columns_are_read_or_refused_quickly(self):
         header = ",".join(f"c{at}" for at in range(3000))

@@ -101,7 +101,7 @@ def test_a_file_that_is_read_already_is_not_read_again(workspace, full, monkeypa
 def test_only_finished_trainings_whose_file_is_there_have_a_report(workspace):
     dataset = workspace.add_dataset("gone.csv", table(60, 3))
     run = workspace.new_run("train", dataset, dict(TINY))
-    with pytest.raises(InputError, match=r"is queued \(0% done\), and a report needs a finished training. Wait"):
+    with pytest.raises(InputError, match=r"is queued \(0% done\), and a report needs a finished training run. Wait"):
         report_of(run, workspace)
     write_state(run.path, State("failed", "The disk is full."))
     with pytest.raises(InputError, match=r"is failed, .* The disk is full. Resume it"):

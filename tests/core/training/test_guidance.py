@@ -75,6 +75,17 @@ def test_every_kind_of_curve_gets_its_verdict():
     ]
 
 
+def test_a_rate_that_is_recommended_before_it_settles_is_not_called_unsettled_beside_its_star():
+    verdicts, chosen = recommend(judge_curves(shown([GOOD, SLOW, GOOD], rates=[0.2, 1, 8])), 0.5)
+    recovered = f"recovered only {max(verdicts[1].numbers.recovery, 0):.0%}"
+    assert verdicts[1].kind == "recommended"
+    assert recovered in verdicts[1].reason
+    assert "not settled" not in verdicts[1].reason
+    assert f"Its gap {recovered}, which does not rule it out." in chosen.why
+    settled = recommend(judge_curves(shown([GOOD, GOOD], rates=[0.2, 1])), 0.5)[1]
+    assert "recovered only" not in settled.why
+
+
 def test_every_verdict_has_a_sentence_and_its_numbers():
     for verdict in judge_curves(shown([FLAT, SLOW, GOOD, EXPLODING])):
         assert verdict.reason.endswith(".")
@@ -181,7 +192,7 @@ def probe(curve, *, others=MODEL, ratio=1.0, rise=0.0, wiggle=0.0):
     return judge_curves(made, smoothing=0.0)[2]
 
 
-@pytest.mark.parametrize(("records", "said"), [(7, "Only 7 records"), (8, "not settled")])
+@pytest.mark.parametrize(("records", "said"), [(7, "Only 7 records"), (8, "recovered only")])
 def test_fewer_than_eight_records_say_nothing(records, said):
     curve = np.where(np.arange(T) < records, np.where(np.arange(T) < 2, -1.0, -0.5), np.nan)
     assert said in probe(curve).reason
