@@ -13,6 +13,7 @@ from studio import boot, errors, examples, jobs, state, text, widgets
 from studio.data import datasets
 from studio.export import results
 from studio.rates import form, sweeps
+from studio.words import MARGIN, TERMS
 
 boot.guard(__file__)
 
@@ -241,6 +242,7 @@ def verdicts(run: Run, sweep: sweeps.Sweep, rate: float | None, keys: list[float
             st.markdown(chosen_verdict(sweep, None if rate is None else sweep.verdicts[keys.index(rate)]))
     with st.popover("The rule and its thresholds", icon=":material/rule:", type="tertiary"):
         st.markdown(f"**Rule:** {sweeps.rule()}")
+        st.markdown(f"**{MARGIN}:** {TERMS[MARGIN]}")
         st.dataframe(sweeps.thresholds(), hide_index=True)
 
 

@@ -7,6 +7,8 @@ import streamlit as st
 from deem_core import DeemError
 from studio.data import datasets
 
+MARGIN = "Margin"
+
 TERMS = {
     "Learner": "Anyone or anything that labels rows: an annotator, a model, an LLM judge, a sensor or a rule. If your "
     "file has its own word for them, the app uses it.",
@@ -29,6 +31,8 @@ TERMS = {
     "Restart": "One of several training runs of the same model, each from a different random start.",
     "Energy": "What training lowers for real votes and raises for samples of the model. Its curves show whether a "
     "learning rate is safe.",
+    MARGIN: "The unit of a sweep's verdicts: how far the two energies typically are apart before training, or how deep "
+    "their difference typically dips, whichever is larger.",
     "Sweep": "Short training runs at several learning rates, to compare their energy curves.",
 }
 """What the app means by its words, in the order in which one meets them."""
