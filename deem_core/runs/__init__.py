@@ -18,6 +18,7 @@ from deem_core.runs.differences import agreement, differing_rows, differing_sett
 from deem_core.runs.private import read_json
 from deem_core.runs.removal import Removal
 from deem_core.runs.run import Run, State
+from deem_core.runs.space import space_folder
 from deem_core.runs.summary import FusionSummary
 from deem_core.runs.workspace import Workspace
 
@@ -44,5 +45,6 @@ __all__ = [
     "read_json",
     "reviewer_name",
     "settings_of",
+    "space_folder",
     "sweep_beside",
 ]
