@@ -54,8 +54,8 @@ def test_nothing_of_one_is_seen_or_reached_by_another(workspace, ann, bob):
     assert ann.run(run.id).state().state == "queued"
 
 
-def test_runs_of_all_spaces_wait_in_one_queue(workspace, ann, bob, tmp_path):
-    assert workspace.queue.folder == ann.queue.folder == bob.queue.folder == workspace.root / "queue"
+@pytest.mark.slow
+def test_runs_of_all_spaces_are_worked_on_one_at_a_time(workspace, ann, bob, tmp_path):
     record = tmp_path / "record.txt"
     runs = [space.new_run("train", small(space), QUICK) for space in (ann, bob, workspace)]
     workers = [script(LIGHT_WORKER, str(record), "0.3", str(run.path)) for run in runs]
@@ -76,6 +76,10 @@ def test_who_waits_behind_somebody_elses_run_is_told_how_many(ann, bob, tmp_path
     said = worker.communicate(timeout=PATIENCE)
     assert worker.returncode == 0, said
     assert waiting.state().state == "done"
+
+
+def test_spaces_have_the_queue_around_them(workspace, ann, bob):
+    assert workspace.queue.folder == ann.queue.folder == bob.queue.folder == workspace.root / "queue"
 
 
 def test_any_other_folder_keeps_its_own_queue(tmp_path):
