@@ -24,7 +24,7 @@ async def opening(_app: Any) -> AsyncIterator[None]:
         _log.warning(said)
     if not config.get_option("server.headless"):
         # Streamlit opens it for apps without a gate only. A thread, as some systems wait until the browser is closed.
-        threading.Thread(target=webbrowser.open, args=(_address(),), daemon=True).start()
+        threading.Thread(target=_open, args=(_address(),), daemon=True).start()
     yield
 
 
@@ -39,6 +39,10 @@ def words(rules: Policy) -> str:
     )
     enter = "A passphrase is asked for." if rules.password else f"Anyone may come: set {PASSWORD} to ask a passphrase."
     return f"Other computers may reach this server. {whose} {enter} SECURITY.md says what else to mind."
+
+
+def _open(address: str) -> None:
+    webbrowser.open(address)
 
 
 def _address() -> str:

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page, expect
 from deem_core.runs import Workspace
 from tests.browser.conftest import serve
 from tests.browser.looking import expect_calm, expect_loaded, scrolls_sideways, small_file
+from tests.browser.test_accessibility import violations
 from tests.browser.test_data import upload
 from tests.browser.working import WORKER
 
@@ -130,6 +131,8 @@ def test_the_banner_is_there_until_it_was_read(shared: Shared) -> None:
     for name in ("data", "train"):
         page.goto(f"/{name}")
         expect(banner).to_contain_text("Other computers can reach this server.", timeout=WORKER)
+        expect_calm(page)
+        assert violations(page) == []
     banner.get_by_role("button", name="Got it").click()
     expect(banner).to_have_count(0)
     expect(page.get_by_text("Private space of this browser")).to_be_visible()
