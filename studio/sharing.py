@@ -18,12 +18,12 @@ _UNGUARDED = (
 
 
 def admit() -> None:
-    """Let a session in that came through the gate and has a space.
+    """Refuse sessions without a gate or a space.
 
     Raises
     ------
     InputError
-        If not; nothing may be shown then.
+        If there is none; nothing may be shown then.
     """
     if policy().guards and not gate.Gate.installed:
         raise InputError(_UNGUARDED)
@@ -31,7 +31,7 @@ def admit() -> None:
 
 
 def banner() -> None:
-    """Tell people that they are not alone here, until they have read it."""
+    """Tell people that others are here, until they have read it."""
     rules = policy()
     if not (rules.shared or rules.is_open) or state.value(state.TOLD):
         return
@@ -68,7 +68,7 @@ def _way() -> str:
 
 
 def place() -> None:
-    """Show in the sidebar whose space this is, with a way to take it along."""
+    """Show in the sidebar whose space this is, and its link."""
     if not policy().shared:
         return
     with st.container(border=True, key="side_space", gap="xsmall"):

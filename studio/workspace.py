@@ -1,8 +1,11 @@
-"""Workspace of a session: the user's own, or the space of a browser."""
+"""Workspace of a session: the user's, or the browser's space."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import TypeVar
 
 import streamlit as st
 
@@ -11,6 +14,8 @@ from deem_core.runs import Dataset, Run, Workspace, space_folder
 from studio import state
 from studio.serving import spaces
 from studio.serving.policy import policy
+
+Made = TypeVar("Made")
 
 NO_SPACE = (
     "This server keeps everybody's files apart by a cookie, and your browser sent none. Allow cookies for this site, "
@@ -21,6 +26,9 @@ ELSEWHERE = (
     "This address leads to a file or run that is not in your private space: it was deleted, or it is in somebody "
     "else's. Upload the file again, or open the space it is in by its private link."
 )
+
+
+_bound: ContextVar[Workspace | None] = ContextVar("workspace", default=None)
 
 
 class Space(Workspace):
@@ -44,14 +52,32 @@ class Space(Workspace):
 def workspace() -> Workspace:
     """Return the workspace that ``$DEEM_HOME`` names, or the user's own.
 
-    On a shared server that of the browser, inside it.
+    On a shared server that of the browser, inside it. Threads that belong to no session have one by `bound`.
 
     Raises
     ------
     InputError
         If its folder cannot be made, or the browser has none.
     """
-    return _open(os.environ.get("DEEM_HOME"), _space() if policy().shared else None)
+    here = _bound.get()
+    return here or _open(os.environ.get("DEEM_HOME"), _space() if policy().shared else None)
+
+
+def bound(make: Callable[[], Made]) -> Callable[[], Made]:
+    """Return a function that finds this session's workspace in any thread.
+
+    Streamlit makes a download when it is clicked, in a thread that knows neither session nor cookies.
+    """
+    here = workspace()
+
+    def made() -> Made:
+        token = _bound.set(here)
+        try:
+            return make()
+        finally:
+            _bound.reset(token)
+
+    return made
 
 
 def key() -> str | None:
@@ -66,7 +92,7 @@ def leads_here(key: str) -> bool:
 
 
 def _space() -> str:
-    """Return the name of the space; a session stays in its first one."""
+    """Return the name of the space; sessions stay in their first."""
     kept: str | None = st.session_state.get(state.SPACE)
     if kept is None:
         sent = key()

@@ -116,7 +116,10 @@ class Gate:
         return None
 
     def _log_once(self, sentence: str) -> None:
-        """Log for whoever sets up a proxy; strangers shall not fill the log."""
+        """Log for whoever sets up a proxy.
+
+        Strangers shall not fill the log.
+        """
         if len(self._logged) < _MOST_LOGGED and sentence not in self._logged:
             self._logged.add(sentence)
             _log.warning(sentence)
@@ -231,7 +234,7 @@ def middleware() -> list[Middleware]:
 
 
 def _is_page(scope: Scope, path: str, headers: Headers) -> bool:
-    """Tell whether a person opens a page, rather than a script a part of one."""
+    """Tell whether a person opens a page; parts of pages are none."""
     if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD") or path.startswith(_PARTS):
         return False
     return headers.get("sec-fetch-dest", "document") == "document" and "text/html" in headers.get("accept", "")
@@ -257,7 +260,7 @@ async def _form(asked: Request) -> dict[str, str]:
 
 
 def _inside(target: str, base: str) -> str:
-    """Return an address of this server; the first page instead of any other."""
+    """Return an address of this server; its first page for any other."""
     return target if _TARGET.fullmatch(target) and target.startswith(f"{base}/") else f"{base}/"
 
 

@@ -66,7 +66,7 @@ class Tries:
         self._trusted: OrderedDict[str, None] = OrderedDict()
 
     def take(self, address: str) -> float:
-        """Take a try; return 0, or the seconds to wait if there is none."""
+        """Take a try; return the seconds to wait if there is none."""
         place, now = _place(address), self._clock()
         own = self._own.pop(place, None) or Bucket(OWN, OWN_SECONDS, OWN, now)
         self._own[place] = own
@@ -94,7 +94,7 @@ class Tries:
 
 
 class Passphrase:
-    """What people have to know, and the cookies of those who knew it.
+    """Passphrase, and cookies of those who knew it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Spaces of browsers: a key that nobody guesses, and the folder it leads to."""
+"""Spaces of browsers: keys that nobody guesses, and names of folders."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ def is_key(text: str | None) -> bool:
 
 
 def name_of(key: str) -> str:
-    """Return the name of a key's space: a hash, from which no key follows."""
+    """Return the name of a key's space: a hash."""
     return hashlib.sha256(b"deem space " + key.encode("ascii")).hexdigest()

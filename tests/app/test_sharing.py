@@ -1,9 +1,12 @@
 """Several people on one server: each sees what is in the own space, and nothing else."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from deem_core import InputError
 from deem_core.runs import Workspace, space_folder
 from studio import background, sharing, state, workspace
 from studio.data import datasets
@@ -114,6 +117,20 @@ def test_a_session_stays_in_its_space_even_if_the_cookie_changes(monkeypatch, ru
     for cookies in ({}, {spaces.COOKIE: BOB}):  # the connection broke for a moment; another space was opened
         monkeypatch.setattr(st, "context", Context(cookies))
         assert workspace.workspace().root == first
+
+
+def test_a_download_made_in_a_thread_comes_from_the_space_of_its_session(monkeypatch, rules):
+    made = []
+    for key in (ANN, BOB):
+        monkeypatch.setattr(st, "session_state", {})
+        monkeypatch.setattr(st, "context", Context({spaces.COOKIE: key}))
+        made.append(workspace.bound(lambda: workspace.workspace().root))
+    monkeypatch.setattr(st, "session_state", {})
+    monkeypatch.setattr(st, "context", Context({}))
+    with ThreadPoolExecutor(1) as threads:
+        assert [threads.submit(each).result() for each in made] == [space(ANN).root, space(BOB).root]
+        with pytest.raises(InputError, match="cookie"):
+            threads.submit(workspace.workspace).result()
 
 
 @pytest.mark.parametrize("key", [None, "", "../" + "a" * 40])

@@ -81,6 +81,9 @@ def test_what_one_browser_uploads_and_runs_no_other_sees_or_reaches(shared: Shar
     expect(ann.locator(".st-key-side_run_fuse").get_by_text("Done")).to_be_visible(timeout=WORKER)
     expect(ann).to_have_url(re.compile("run=[0-9a-f]{32}"))
     address = ann.url
+    with ann.expect_download(timeout=WORKER) as saved:  # made in a thread that belongs to no session
+        ann.get_by_role("button", name="Download").first.click()
+    assert len(saved.value.path().read_bytes().splitlines()) == 301
 
     bob.goto("/")
     expect(bob.get_by_text("Nothing has been run yet")).to_be_visible(timeout=WORKER)

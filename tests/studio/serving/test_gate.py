@@ -279,6 +279,7 @@ def test_parts_of_pages_bring_no_key(path):
 
 def test_the_name_of_a_space_does_not_tell_its_key():
     assert KEY not in spaces.name_of(KEY)
+    assert b"kk" not in bytes.fromhex(spaces.name_of(KEY))
     assert re.fullmatch("[0-9a-f]{64}", spaces.name_of(KEY))
     assert spaces.name_of(KEY) != spaces.name_of("l" * 43)
 
