@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from deem_core import InputError
 from deem_core.runs import Workspace, space_folder
-from studio import background, sharing, state, workspace
+from studio import background, sharing, state, widgets, workspace
 from studio.data import datasets
 from studio.serving import gate, policy, spaces
 from tests.app.conftest import APP, WIDE, button, expect_calm, words
@@ -121,16 +121,22 @@ def test_a_session_stays_in_its_space_even_if_the_cookie_changes(monkeypatch, ru
 
 def test_a_download_made_in_a_thread_comes_from_the_space_of_its_session(monkeypatch, rules):
     made = []
+    monkeypatch.setattr(st, "download_button", lambda label, data, **looks: made.append(data))
     for key in (ANN, BOB):
         monkeypatch.setattr(st, "session_state", {})
         monkeypatch.setattr(st, "context", Context({spaces.COOKIE: key}))
-        made.append(workspace.bound(lambda: workspace.workspace().root))
+        widgets.download("Download", lambda: workspace.workspace().root, "votes.csv", "download")
     monkeypatch.setattr(st, "session_state", {})
     monkeypatch.setattr(st, "context", Context({}))
     with ThreadPoolExecutor(1) as threads:
         assert [threads.submit(each).result() for each in made] == [space(ANN).root, space(BOB).root]
         with pytest.raises(InputError, match="cookie"):
             threads.submit(workspace.workspace).result()
+
+
+def test_no_download_goes_another_way():
+    code = [*(APP.parent / "studio").rglob("*.py"), *(APP.parent / "pages").glob("*.py")]
+    assert [path.name for path in code if "st.download_button(" in path.read_text()] == ["widgets.py"]
 
 
 @pytest.mark.parametrize("key", [None, "", "../" + "a" * 40])
