@@ -6,7 +6,7 @@ import streamlit as st
 
 from deem_core import __version__
 from deem_core.text import clip
-from studio import boot, errors, jobs, state, steps, text, widgets
+from studio import boot, errors, jobs, sharing, state, steps, text, widgets
 from studio.data import intake, samples, stored_files
 from studio.data.samples import LAYOUTS
 from studio.export import new_data
@@ -24,8 +24,8 @@ def introduction() -> None:
         "Several models, LLM judges or people label the same rows, and they disagree: which label should you trust?  \n"
         "DEEM Studio learns, from their votes alone, who is reliable on which classes, and gives you one label per row "
         "with the reason why.  \n"
-        "A *learner* is anyone or anything that votes: an annotator, a model, a judge or a rule. Nothing leaves this "
-        "machine."
+        "A *learner* is anyone or anything that votes: an annotator, a model, a judge or a rule. Nothing leaves "
+        f"{sharing.whereabouts()}."
     )
 
 

@@ -21,6 +21,7 @@ import streamlit as st
 
 from deem_core.model import Device, TrainConfig, cpu
 from studio import text
+from studio.workspace import workspace
 
 Answer = TypeVar("Answer")
 
@@ -167,12 +168,13 @@ def show_sweep_seconds(dataset_id: str, config: Mapping[str, Any]) -> None:
 
     It is worked out in the background, from a few real updates on this machine.
     """
-    key = json.dumps([dataset_id, dict(config)], sort_keys=True)
-    _, asking = _sweep_questions().get(key, lambda: _ask_sweep_seconds(dataset_id, config))
+    root = str(workspace().root)  # here, as threads belong to no session
+    key = json.dumps([root, dataset_id, dict(config)], sort_keys=True)
+    _, asking = _sweep_questions().get(key, lambda: _ask_sweep_seconds(root, dataset_id, config))
 
     @st.fragment(run_every=POLL_SECONDS if asking else None)
     def fragment() -> None:
-        seconds, still = _sweep_questions().get(key, lambda: _ask_sweep_seconds(dataset_id, config))
+        seconds, still = _sweep_questions().get(key, lambda: _ask_sweep_seconds(root, dataset_id, config))
         if seconds is not None:
             st.caption(f":material/timer: About {text.duration(seconds)} on this machine", width="content")
         elif still:
@@ -190,7 +192,7 @@ def _sweep_questions() -> Questions[float]:
     return Questions()
 
 
-def _ask_sweep_seconds(dataset_id: str, config: Mapping[str, Any]) -> float | None:
-    content = command(["estimate", dataset_id, "--config", json.dumps(dict(config))])
+def _ask_sweep_seconds(root: str, dataset_id: str, config: Mapping[str, Any]) -> float | None:
+    content = command(["estimate", dataset_id, "--workspace", root, "--config", json.dumps(dict(config))])
     seconds = None if content is None else content.get("seconds")
     return float(seconds) if isinstance(seconds, (int, float)) else None

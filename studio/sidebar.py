@@ -9,7 +9,7 @@ import streamlit as st
 from deem_core import DeemError
 from deem_core.model import Device
 from deem_core.runs import Run, State
-from studio import background, errors, jobs, signals, text, words
+from studio import background, errors, jobs, sharing, signals, text, words
 from studio.data import datasets
 
 
@@ -21,6 +21,7 @@ def show() -> None:
         runs = [run for kind in ("fuse", "sweep", "train", "compare") if (run := jobs.in_use(kind)) is not None]
         if runs:
             jobs.watch(runs, _runs)
+        sharing.place()
         words.glossary()
         _device(background.devices()[0])
 

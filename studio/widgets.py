@@ -16,6 +16,7 @@ from studio import errors, plot, state, words
 from studio.data import datasets
 from studio.data.numbers import Number
 from studio.text import plain
+from studio.workspace import bound
 
 _NOTE_ICONS = {
     "understood": ":green[:material/check_circle:]",
@@ -266,7 +267,7 @@ def download(
     """Show a button that makes and downloads a file."""
     st.download_button(
         label,
-        data=data,
+        data=bound(data),
         file_name=file_name,
         mime=mime,
         key=key,

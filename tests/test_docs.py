@@ -12,7 +12,7 @@ from deem_core.runs.kinds import KINDS
 from deem_core.training.guidance import Kind
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
 TEXTS = {page.name: page.read_text() for page in PAGES}
 SNIPPETS = {name: re.findall(r"```python\n(.*?)```", text, re.DOTALL) for name, text in TEXTS.items()}
 COMMANDS = {
@@ -185,3 +185,13 @@ def test_files_that_pages_name_are_there(name):
     for path in paths_in(TEXTS[name]):
         module = (ROOT / path.rpartition(".")[0]).with_suffix(".py")  # of a function in it
         assert (ROOT / path).exists() or module.exists(), path
+
+
+def test_what_is_promised_of_security_names_tests_that_are_there():
+    text = TEXTS["SECURITY.md"]
+    named = set(re.findall(r"`(tests/[\w/.]+|test_\w+\.py)(?:::(\w+))?`", text))
+    assert len(named) > 8
+    for place, test in named:
+        path = ROOT / place if "/" in place else ROOT / "tests" / "studio" / "serving" / place
+        assert path.exists(), place
+        assert not test or f"def {test}(" in path.read_text(), test

@@ -68,6 +68,7 @@ def _add_estimate(commands: Any) -> None:
     parser.add_argument("--kind", choices=KINDS, default="sweep", help="of the run (default sweep)")
     parser.add_argument("dataset", metavar="DATASET", help="id of a dataset (32 hex digits)")
     parser.add_argument("--config", metavar="JSON", default="{}", help="settings of the run")
+    parser.add_argument("--workspace", metavar="FOLDER", help="where the dataset is (default $DEEM_HOME or yours)")
     parser.add_argument("--json", metavar="OUT", help="also write the seconds as JSON")
 
 
@@ -79,7 +80,7 @@ def _estimate(options: argparse.Namespace) -> None:
         raise InputError("--config is not JSON; write for example '{\"updates\": 300}'.") from None
     if not isinstance(config, dict):
         raise InputError("--config must be a JSON object of settings.")
-    workspace = Workspace()
+    workspace = Workspace(options.workspace)
     votes = workspace.read(workspace.dataset(options.dataset)).votes
 
     if options.kind == "sweep":

@@ -20,6 +20,7 @@ from deem_core.runs.differences import agreement, differing_rows, differing_sett
 from deem_core.runs.private import read_json
 from deem_core.runs.removal import Removal
 from deem_core.runs.run import Run, State
+from deem_core.runs.space import space_folder
 from deem_core.runs.summary import FusionSummary
 from deem_core.runs.workspace import Workspace
 
@@ -50,6 +51,7 @@ __all__ = [
     "restore",
     "reviewer_name",
     "settings_of",
+    "space_folder",
     "sweep_beside",
     "written",
 ]

@@ -25,6 +25,7 @@ from deem_core.methods.registry import METHODS
 from deem_core.model.devices import NAME, expected_device
 from deem_core.runs.private import is_plain, make_folder, read_json, refuse_links, write_private_json
 from deem_core.runs.process import Worker
+from deem_core.runs.space import queue_root
 
 POLL_SECONDS = 0.2
 """How often a waiting worker looks up."""
@@ -86,6 +87,11 @@ class Queue:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+
+    @classmethod
+    def of(cls, root: Path) -> Queue:
+        """Return the queues of a workspace; spaces share those around them."""
+        return cls(queue_root(root) / "queue")
 
     @contextmanager
     def lock(self) -> Iterator[None]:

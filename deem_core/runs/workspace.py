@@ -77,7 +77,7 @@ class Workspace:
         if read_json(self.root / MARK) is None:
             write_private_json({"format": FORMAT, "version": 1}, self.root / MARK)
         self.inputs = Inputs(self.root / "inputs")
-        self.queue = Queue(self.root / "queue")
+        self.queue = Queue.of(self.root)
 
     # ------------------------------------------------------------------ inputs and datasets
 

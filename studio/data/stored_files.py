@@ -9,7 +9,7 @@ import streamlit as st
 
 from deem_core import InputError
 from deem_core.runs import Dataset
-from studio import errors, state, text
+from studio import errors, sharing, state, text
 from studio.data import datasets
 from studio.workspace import workspace
 
@@ -52,7 +52,7 @@ def files() -> list[StoredFile]:
 
 def table() -> None:
     """Show the stored files, each to be opened or deleted."""
-    st.markdown(f"Files are kept in `{workspace().root}`, on this machine only, until you delete them.")
+    st.markdown(sharing.where_files_are())
     stored = files()
     with st.container(border=True, gap="xsmall", key="kept_files"):
         for stored_file in stored[:SHOWN]:

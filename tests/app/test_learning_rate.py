@@ -16,7 +16,7 @@ from tests.app.conftest import expect_calm, words
 @pytest.fixture(autouse=True)
 def no_estimate(monkeypatch):
     """Nobody times this machine."""
-    monkeypatch.setattr(background, "_ask_sweep_seconds", lambda dataset_id, config: 42.0)
+    monkeypatch.setattr(background, "_ask_sweep_seconds", lambda root, dataset_id, config: 42.0)
 
 
 @pytest.fixture

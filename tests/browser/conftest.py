@@ -40,16 +40,16 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 @contextmanager
-def serve(home: Path, log: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """Run the app on a workspace; gives its address and the server."""
+def serve(home: Path, log: Path, *more: str, **environment: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Run the app on a workspace, with more options and variables; gives its address and the server."""
     port = _free_port()
     command = [sys.executable, "-m", "streamlit", "run", "app.py"]
     options = ["--server.port", str(port), "--server.headless", "true"]
     with log.open("ab") as output:
         server = subprocess.Popen(
-            command + options,
+            [*command, *options, *more],
             cwd=APP_ROOT,
-            env=os.environ | {"DEEM_HOME": str(home)},
+            env=os.environ | {"DEEM_HOME": str(home)} | environment,
             stdout=output,
             stderr=subprocess.STDOUT,
         )
