@@ -10,6 +10,7 @@ from typing import Literal
 DASH = "–"
 """Stands for a number that is not there."""
 
+_SENTENCE_LETTERS = 500  # of an error or a note; those without names from files are shorter
 _QUOTED_LETTERS = 60  # of a name in quotation marks, so that a sentence stays one
 
 
@@ -105,6 +106,17 @@ def size(bytes: int) -> str:
 
 
 # ---------------------------------------------------------------------- names
+
+
+def sentence(words: str) -> str:
+    """Return a sentence of bounded length.
+
+    However long the names in it are. What is cut out is the middle, so that what is wrong and what to do stay.
+    """
+    if len(words) <= _SENTENCE_LETTERS:
+        return words
+    end = _SENTENCE_LETTERS // 3
+    return f"{words[: _SENTENCE_LETTERS - end - 3]} … {words[-end:]}"
 
 
 def clip(words: str, most: int = 40) -> str:

@@ -9,6 +9,7 @@ import re
 import stat
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -16,9 +17,12 @@ from typing import IO, Any
 import pyarrow as pa
 
 from deem_core.errors import InputError
-from deem_core.readers.bounds import MOST_RATIO, PIECE, SMALL, Packed, told
+from deem_core.readers.bounds import MOST_RATIO, PIECE, SMALL, SMALL_UNPACKED, Packed, told
 
 _RECODING = 6  # bytes held for each byte of a text that is read from another encoding
+BEGINNING = SMALL_UNPACKED // MOST_RATIO
+"""Bytes of a gzip file that tell whether it grows too much."""
+
 _SLICE = 1 << 20  # bytes of a packed file that are handed over at once
 _SIGNATURES = (  # how files begin that are not tables, and what to do with them
     (b"\xd0\xcf\x11\xe0", "an old Excel or Office file", "Open it and save it as CSV (UTF-8)."),
@@ -249,8 +253,20 @@ def _gunzip(name: str, data: bytes) -> tuple[bytes, int]:
     return out.getvalue(), len(data[end:].strip(b"\0"))
 
 
+def check_beginning(name: str, data: bytes, size: int) -> None:
+    """Refuse gzip that begins like no table, by its first bytes.
+
+    For files that are read in parts; ``size`` is that of the whole file.
+    """
+    packed, unpacked = Packed(name, size), 0
+    with suppress(InputError):  # it ends too early
+        for piece, _ in _unpacked(name, data[:BEGINNING]):
+            unpacked += len(piece)
+    packed.check_ratio(unpacked, min(len(data), BEGINNING))
+
+
 def _unpacked(name: str, data: bytes) -> Iterator[tuple[bytes, int]]:
-    """Yield the contents of gzip members, and how many bytes were read for them so far."""
+    """Yield the contents of gzip members, and the bytes read so far."""
     at = 0
     while data[at : at + 2] == b"\x1f\x8b":
         member = zlib.decompressobj(wbits=31)

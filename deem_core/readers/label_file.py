@@ -16,6 +16,9 @@ from deem_core.readers.notes import Notebook
 from deem_core.readers.source import open_source
 from deem_core.votes.label_map import as_pairs
 
+MOST_LETTERS = 1 << 23
+"""Letters of a label file as JSON, whose objects take many times as much."""
+
 LABEL, NAME = "label", "name"
 """Columns of a label file: how the file spells it, and the class it stands for (empty: no vote)."""
 
@@ -40,7 +43,7 @@ def read_labels(file: str | os.PathLike[str]) -> tuple[tuple[str, str], ...]:
     if name.lower().endswith(".json"):
         try:
             with open(name, encoding="utf-8-sig") as stream:
-                return _of_json(stream.read(), name)
+                return _of_json(stream.read(MOST_LETTERS + 1), name)
         except (OSError, UnicodeError) as error:
             raise InputError(
                 f"The labels in {name!r} could not be read: {getattr(error, 'strerror', None) or error}."
@@ -56,9 +59,11 @@ def read_labels(file: str | os.PathLike[str]) -> tuple[tuple[str, str], ...]:
 
 
 def _of_json(text: str, where: str) -> tuple[tuple[str, str], ...]:
+    if len(text) > MOST_LETTERS:
+        raise InputError(f"{where} is longer than {MOST_LETTERS:,} letters, as no label file is. Check its name.")
     try:
         content = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{where} is not JSON: {error}.") from None
     if isinstance(content, list) and all(isinstance(item, dict) for item in content):
         if not all(LABEL in item for item in content):

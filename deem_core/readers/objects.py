@@ -107,7 +107,7 @@ def _element(
     except json.JSONDecodeError as error:
         if not is_last and place:
             return None
-        if not is_last and error.pos >= len(window) - _NEARLY:
+        if not is_last and _is_cut(error, window):
             raise _too_long(name, f"record {number:,}") from None
         raise _invalid(name, data, at, window[: error.pos], error.msg) from None
     except _RepeatedError as error:
@@ -135,6 +135,11 @@ def _check_end(name: str, data: bytes, at: int, key: str | None) -> None:
         raise InputError(f"{name} has other fields beside {key!r}, which holds the records. Keep that one alone.")
     if rest != (b"" if key is None else b"}"):
         raise _invalid(name, data, at, "", "Extra data" if key is None else "Expecting '}'")
+
+
+def _is_cut(error: json.JSONDecodeError, text: str) -> bool:
+    """Tell whether JSON breaks because its text was cut off."""
+    return error.pos >= len(text) - _NEARLY or error.msg.startswith("Unterminated string")
 
 
 def _too_long(name: str, place: str) -> InputError:
@@ -172,7 +177,7 @@ def _load(name: str, data: bytes, start: int, end: int, place: str) -> Any:
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        if end - start > LONGEST_RECORD and error.pos >= len(text) - _NEARLY:
+        if end - start > LONGEST_RECORD and _is_cut(error, text):
             raise _too_long(name, place) from None
         raise _invalid(name, data, start, text[: error.pos], error.msg) from None
     except _RepeatedError as error:

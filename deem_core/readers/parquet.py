@@ -59,7 +59,7 @@ def opened(name: str, file: bytes | os.PathLike[str]) -> Iterator[pq.ParquetFile
 
 
 def plain_columns(schema: pa.Schema) -> list[str]:
-    """Return the columns that hold one value per row; lists and objects are no labels."""
+    """Return the columns that are neither lists nor objects."""
     return [field.name for field in schema if not pa.types.is_nested(field.type)]
 
 
@@ -74,7 +74,7 @@ def check_rows(parquet: pq.ParquetFile, packed: Packed) -> None:
 
 
 def check_suspicious_rows(parquet: pq.ParquetFile, packed: Packed) -> None:
-    """Refuse a file that packs more rows into a byte than tables have.
+    """Refuse more rows in each byte than tables have.
 
     For files that are read in parts, which may hold more than memory does.
     """
@@ -84,7 +84,7 @@ def check_suspicious_rows(parquet: pq.ParquetFile, packed: Packed) -> None:
 
 
 def check_texts(column: pa.ChunkedArray, packed: Packed) -> None:
-    """Refuse a column whose texts are much longer, written out, than they are in the file."""
+    """Refuse texts that are much longer, written out, than their file."""
     if not pa.types.is_dictionary(column.type):
         return
     total = 0

@@ -255,7 +255,7 @@ def _from_parquet(raw: decode.Raw, notebook: Notebook) -> Source:
 
 
 def told_type(kind: pa.DataType) -> str:
-    """Return the name of a type as people wrote it, not as it is read."""
+    """Return the name of a type as it was written."""
     return clip(str(kind.value_type if pa.types.is_dictionary(kind) else kind), 60)
 
 

@@ -225,11 +225,16 @@ def _read_head(path: Path) -> decode.Raw:
     """Return the beginning of a file, unpacked and cut after a line."""
     try:
         with path.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
+            beginning = file.read(decode.BEGINNING)
+        packed = beginning[:2] == b"\x1f\x8b"
+        if packed:
+            decode.check_beginning(path.name, beginning, path.stat().st_size)
         with pa.input_stream(str(path), compression="gzip" if packed else None) as stream:
             head = stream.read(HEAD_BYTES)
     except FileNotFoundError:
         raise InputError(f"There is no file {str(path)!r}. Check the path.") from None
+    except InputError:
+        raise
     except (OSError, ValueError) as error:
         raise InputError(f"{str(path)!r} cannot be read: {first_line(error)}.") from None
     if not head:

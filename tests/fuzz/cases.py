@@ -48,7 +48,7 @@ KINDS = {
 }
 """Kinds of files → how often they come."""
 
-LONGEST = 400
+LONGEST = 500
 """Letters that an error sentence may have."""
 
 
@@ -133,7 +133,8 @@ def _table(rng: np.random.Generator, table: seeds.Grid, form: str, nearly: bool,
 def _model(rng: np.random.Generator, nearly: bool, times: int) -> bytes:
     data: bytes = pick(rng, seeds.models())
     for _ in range(times):
-        data = mutations.mutate_model(rng, data) if nearly else mutations.mutate_bytes(rng, data)
+        changed = mutations.mutate_model(rng, data) if nearly else mutations.mutate_bytes(rng, data)
+        data = changed or data
     return data
 
 
@@ -249,7 +250,7 @@ def _model_file(one: Case) -> None:
 
 
 def _link(one: Case) -> None:
-    chosen = RowFilter.of(one.data.decode("utf-8", "surrogatepass"))
+    chosen = RowFilter.of(one.data.decode("utf-8", "replace"))
     votes = read(b"id,m_0,m_1,m_2,label\nr1,cat,cat,dog,cat\nr2,dog,dog,dog,dog\nr3,cat,dog,dog,cat\n").votes
     rows = RowTable(
         votes,

@@ -232,38 +232,43 @@ def mutate_json(rng: Rng, value: Any) -> Any:
     return pick(rng, _VALUES)
 
 
-def mutate_model(rng: Rng, data: bytes) -> bytes:
-    """Return a model file with a changed header, tensor or number."""
-    size = struct.unpack("<Q", data[:8])[0]
-    header, body = json.loads(data[8 : 8 + size]), data[8 + size :]
-    kind = int(rng.integers(5))
-    if kind <= 1:
+def mutate_model(rng: Rng, data: bytes) -> bytes | None:
+    """Return a model file with a changed header, tensor or number; None if it is past that."""
+    try:
+        size = struct.unpack("<Q", data[:8])[0]
+        header, body = json.loads(data[8 : 8 + size]), data[8 + size :]
         told = json.loads(header["__metadata__"]["json"])
+    except (ValueError, KeyError, TypeError):
+        return None
+    kind = int(rng.integers(5))
+    tensors = [key for key in header if key != "__metadata__"]
+    if kind <= 1:
         header["__metadata__"]["json"] = json.dumps(mutate_json(rng, told))
-    elif kind == 2:
-        name = pick(rng, [key for key in header if key != "__metadata__"])
-        tensor = header[name]
-        choice = int(rng.integers(4))
-        if choice == 0:
-            tensor["shape"] = [*tensor["shape"][1:], *tensor["shape"][:1]]
-        elif choice == 1:
-            tensor["dtype"] = pick(rng, ("F64", "F32", "I64", "I32", "BF16", "F16", "U8", "BOOL"))
-        elif choice == 2:
-            header[pick(rng, [*header, "other"])] = header.pop(name)
-        else:
-            del header[name]
+    elif kind == 2 and tensors:
+        _mutate_tensor(rng, header, pick(rng, tensors))
     elif kind == 3 and len(body) >= 8:
         at = int(rng.integers(len(body) // 8)) * 8
         number = pick(rng, (float("nan"), float("inf"), 1e308, -1e308, 0.0))
         body = body[:at] + struct.pack("<d", number) + body[at + 8 :]
     else:
-        header["__metadata__"] = {
-            key: str(mutate_json(rng, value) if rng.random() < 0.5 else value)
-            for key, value in header["__metadata__"].items()
-        }
+        key = pick(rng, list(header["__metadata__"]))
+        header["__metadata__"][key] = str(mutate_json(rng, header["__metadata__"][key]))
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     return struct.pack("<Q", len(text)) + text + body
+
+
+def _mutate_tensor(rng: Rng, header: dict[str, Any], name: str) -> None:
+    tensor = header[name]
+    choice = int(rng.integers(4))
+    if choice == 0:
+        tensor["shape"] = [*tensor["shape"][1:], *tensor["shape"][:1]]
+    elif choice == 1:
+        tensor["dtype"] = pick(rng, ("F64", "F32", "I64", "I32", "BF16", "F16", "U8", "BOOL"))
+    elif choice == 2:
+        header[pick(rng, [*header, "other"])] = header.pop(name)
+    else:
+        del header[name]
 
 
 def mutate_text(rng: Rng, text: str) -> str:
