@@ -92,7 +92,9 @@ def peek(path: str | os.PathLike[str], name: str | None = None) -> ModelFile:
 
 @contextmanager
 def opened(path: str | os.PathLike[str], name: str | None = None) -> Iterator[Any]:
-    """Open a model file; whatever goes wrong while it is open is told as damage.
+    """Open a model file.
+
+    Whatever goes wrong while it is open is told as damage.
 
     Raises
     ------

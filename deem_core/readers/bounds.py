@@ -74,7 +74,7 @@ class Packed:
         self.check_memory(cells * BYTES_PER_CELL + more, what)
 
     def check_growth(self, need: int, what: str) -> None:
-        """Refuse contents that take much more memory than files of votes of that size."""
+        """Refuse much more memory than files of that size take."""
         if need <= SMALL or not self.bytes or need <= MOST_GROWTH * self.bytes or told() is not None:
             return
         raise InputError(
@@ -145,7 +145,7 @@ def allowance() -> int:
 
 
 def free_memory() -> int:
-    """Return the bytes of memory that are free, of the machine or its container."""
+    """Return the free bytes of memory, of the machine or container."""
     free = int(psutil.virtual_memory().available)
     try:
         most = int((_CGROUP / "memory.max").read_text())

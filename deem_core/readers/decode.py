@@ -203,7 +203,7 @@ def _read_all(source: Any) -> tuple[str, bytes]:
 
 
 def _read_path(path: Path) -> bytes:
-    """Return the bytes of a file or a pipe, unless they are more than memory takes."""
+    """Return the bytes of a file or pipe that fit in memory."""
     packed = Packed(path.name, 0)
     with path.open("rb") as file:
         told_size = os.fstat(file.fileno())
@@ -336,7 +336,7 @@ def _unmarked_utf16(data: bytes) -> str | None:
 
 
 def _check_recoding(raw: Raw) -> None:
-    """Refuse text of which no copy in another encoding would fit beside it."""
+    """Refuse text whose copy in another encoding would not fit."""
     Packed(raw.name, raw.packed).check_memory(_RECODING * len(raw.data), "text that is not UTF-8")
 
 

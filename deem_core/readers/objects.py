@@ -65,7 +65,7 @@ def _of_lines(name: str, data: bytes) -> Iterator[tuple[str, Any]]:
 
 
 def _of_array(name: str, data: bytes, at: int, key: str | None = None) -> Iterator[tuple[str, Any]]:
-    """Yield the elements of a list; the objects of one window of the text live at a time.
+    """Yield the elements of a list, a window of the text at a time.
 
     ``at`` is the position behind the bracket that opens it, ``key`` the field of the object that holds it.
     """
@@ -101,7 +101,10 @@ def _of_array(name: str, data: bytes, at: int, key: str | None = None) -> Iterat
 def _element(
     name: str, data: bytes, at: int, window: str, place: int, *, is_last: bool, number: int
 ) -> tuple[Any, int] | None:
-    """Return the element at a place of a window, and its end; None if it may go on behind the window."""
+    """Return the element at a place of a window, and its end.
+
+    None if it may go on behind the window.
+    """
     try:
         record, end = _DECODER.raw_decode(window, place)
     except json.JSONDecodeError as error:
@@ -116,7 +119,7 @@ def _element(
 
 
 def _window(data: bytes, at: int) -> tuple[str, bool]:
-    """Return the text from a position on, and whether it reaches the end."""
+    """Return the text from a position, and whether it is the last."""
     end = at + LONGEST_RECORD
     while end < len(data) and data[end] & 0xC0 == 0x80:  # inside a character
         end -= 1
@@ -172,7 +175,10 @@ def _is_whole(text: bytes) -> bool:
 
 
 def _load(name: str, data: bytes, start: int, end: int, place: str) -> Any:
-    """Return the value of a JSON text between two positions, numbers as they are spelled."""
+    """Return the value of a JSON text between two positions.
+
+    Numbers stay as they are spelled.
+    """
     text = data[start : min(end, start + LONGEST_RECORD)].decode("utf-8", errors="replace")
     try:
         return _DECODER.decode(text)
