@@ -88,6 +88,7 @@ def check_texts(column: pa.ChunkedArray, packed: Packed) -> None:
     if not pa.types.is_dictionary(column.type):
         return
     total = 0
+    column.validate(full=True)  # a damaged file may point beyond its dictionary
     for chunk in column.chunks:
         if not _is_text(chunk.type.value_type):
             return

@@ -286,5 +286,10 @@ def as_column(cells: list[str]) -> pa.ChunkedArray | None:
     try:
         texts = pa.array(cells, pa.string())
     except UnicodeError:  # half a character, which has no UTF-8
-        texts = pa.array([cell.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for cell in cells])
+        texts = pa.array([as_name(cell) for cell in cells])
     return None if any("\0" in cell for cell in cells) else pa.chunked_array([texts])
+
+
+def as_name(name: str) -> str:
+    """Return a field's name without half characters."""
+    return name.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

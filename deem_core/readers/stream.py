@@ -110,7 +110,7 @@ class Stream:
                 yield pa.table(batch.columns, names=list(self.columns))
         except pa.ArrowInvalid as error:
             raise InputError(self._why_broken(error)) from error
-        except OSError as error:
+        except (OSError, UnicodeError) as error:
             raise InputError(f"{self.name} cannot be read to its end: {first_line(error)}.") from None
 
     def _text_reader(self, handler: Any, *, threads: bool = True) -> pacsv.CSVStreamingReader:

@@ -6,6 +6,7 @@ from playwright.sync_api import Page, expect
 from deem_core.runs import Workspace
 from studio import state
 from tests import nasty
+from tests.browser.looking import expect_calm
 from tests.in_process import QUICK, done, inspected
 
 ALIVE = """() => {
@@ -44,15 +45,14 @@ def address(workspace: Workspace) -> str:
 def test_names_of_a_file_do_nothing(page: Page, address: str, name: str) -> None:
     page.on("dialog", lambda dialog: pytest.fail(f"a name ran: {dialog.message}"))
     page.goto(f"/{name}?{address}")
-    expect(page.get_by_test_id("stAppViewContainer")).to_be_visible()
-    expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
-    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
-    page.wait_for_timeout(1000)
+    expect(page.locator(".st-key-side_dataset")).to_be_visible()
+    expect_calm(page)
     tabs = page.get_by_role("tab")
     for at in range(max(1, tabs.count())):
         if tabs.count():
             tabs.nth(at).click()
-            page.wait_for_timeout(1000)
+            page.wait_for_timeout(500)
+            expect_calm(page)
         assert page.evaluate(ALIVE) == []
     if name in {"data", "learners", "review"}:
         assert nasty.MARK in page.inner_text("body")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import faulthandler
 import resource
 import sys
 import time
@@ -102,15 +101,14 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=23)
     parser.add_argument("--results", type=Path, help="where the figures are written as Markdown")
     given = parser.parse_args()
-    faulthandler.dump_traceback_later(120, repeat=True)
     tally, began = Tally(), time.process_time()
     for start in range(given.first, given.first + given.files, 1000):
         run(given.seed, range(start, min(start + 1000, given.first + given.files)), tally)
         print(f"{start + 1000 - given.first:,} files, {len(tally.problems)} problems", flush=True)
-    text = report(given.seed, tally, time.process_time() - began)
+        text = report(given.seed, tally, time.process_time() - began)
+        if given.results:
+            given.results.write_text(text, encoding="utf-8")
     print(text)
-    if given.results:
-        given.results.write_text(text, encoding="utf-8")
     return 1 if tally.problems else 0
 
 
