@@ -9,8 +9,11 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
+import pyarrow as pa
+
 from deem_core.errors import InputError
 from deem_core.files.atomic import whole_file
+from deem_core.files.spreadsheet import as_typed, neutralise
 from deem_core.readers.label_table import LabelRow
 from deem_core.readers.notes import Notebook
 from deem_core.readers.source import open_source
@@ -55,7 +58,8 @@ def read_labels(file: str | os.PathLike[str]) -> tuple[tuple[str, str], ...]:
             f"{source.name} needs the columns {LABEL} and {NAME}; it has {', '.join(source.columns)}. "
             "describe --labels-out writes such a file."
         )
-    return as_pairs(zip(source.text(columns[LABEL]).to_pylist(), source.text(columns[NAME]).to_pylist(), strict=True))
+    labels, names = (map(as_typed, source.text(columns[column]).to_pylist()) for column in (LABEL, NAME))
+    return as_pairs(zip(labels, names, strict=True))
 
 
 def _of_json(text: str, where: str) -> tuple[tuple[str, str], ...]:
@@ -78,7 +82,10 @@ def to_json(names: Iterable[tuple[str, str]]) -> str:
 
 
 def write_labels(rows: Iterable[LabelRow], path: str | os.PathLike[str]) -> None:
-    """Write the labels of a file as CSV or JSON by suffix."""
+    """Write the labels of a file as CSV or JSON by suffix.
+
+    No spreadsheet runs the cells of the CSV as formulas, and `read_labels` takes them for what they were.
+    """
     entries: list[dict[str, Any]] = [
         {LABEL: row.label, NAME: row.name, "votes": row.votes, "learners": row.learners} for row in rows
     ]
@@ -88,7 +95,9 @@ def write_labels(rows: Iterable[LabelRow], path: str | os.PathLike[str]) -> None
         sink = io.StringIO()
         writer = csv.DictWriter(sink, [LABEL, NAME, "votes", "learners"], lineterminator="\n")
         writer.writeheader()
-        writer.writerows(entries)
+        for entry in entries:
+            safe = neutralise(pa.array([entry[LABEL], entry[NAME]], pa.string())).to_pylist()
+            writer.writerow({**entry, LABEL: safe[0], NAME: safe[1]})
         text = sink.getvalue()
     with whole_file(path) as stream:
         stream.write(text.encode())

@@ -158,7 +158,16 @@ def _from_records(raw: decode.Raw, text: decode.Text, notebook: Notebook) -> Sou
     header = tuple(map(records.as_name, columns))
     names = clean_header(raw.name, header, list(columns.values()), notebook)
     table = pa.table(list(columns.values()), names=names)
-    return Source(raw.name, table, header, text.encoding, None, raw.compression, tuple(map(records.as_name, found.votes)), bytes=raw.packed)
+    return Source(
+        raw.name,
+        table,
+        header,
+        text.encoding,
+        None,
+        raw.compression,
+        tuple(map(records.as_name, found.votes)),
+        bytes=raw.packed,
+    )
 
 
 def _note_text(raw: decode.Raw, text: decode.Text, parsed: parse.TextTable, notebook: Notebook) -> None:

@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from deem_core.errors import InputError
+from deem_core.files.spreadsheet import neutralise
 from deem_core.files.tables import id_texts
 from deem_core.readers.gold import ANSWER, ASKED, ROW, GoldReading
 from deem_core.readers.truth import class_keys
@@ -183,7 +184,7 @@ class Ledger:
         """Return all answers as CSV, a line for each reviewer and row.
 
         ``gold_label`` is the label in use, empty where reviewers contradict each other; ``answer`` what one of them
-        said. So the file can be brought back as known labels.
+        said. So the file can be brought back as known labels. No spreadsheet runs its cells as formulas.
         """
         given = sorted(
             (reply for reply in self.replies if reply.label is not None), key=lambda each: (each.row, each.time)
@@ -205,8 +206,8 @@ class Ledger:
     ) -> bytes:
         columns: dict[str, Any] = {ROW: pa.array([row + 1 for row in rows], pa.int64())}
         if not isinstance(self.votes.ids, pd.RangeIndex):
-            columns["id"] = pa.array(id_texts(self.votes.ids[list(rows)]).to_pylist(), pa.string())
-        columns |= {name: pa.array(list(texts), pa.string()) for name, texts in {**labels, **more}.items()}
+            columns["id"] = neutralise(pa.array(id_texts(self.votes.ids[list(rows)]).to_pylist(), pa.string()))
+        columns |= {name: neutralise(pa.array(list(texts), pa.string())) for name, texts in {**labels, **more}.items()}
         sink = io.BytesIO()
         pyarrow.csv.write_csv(pa.table(columns), sink)
         return sink.getvalue()

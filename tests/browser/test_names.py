@@ -22,7 +22,8 @@ ALIVE = """() => {
         node => /^zq( learner|$)/.test(node.textContent.trim()));
     look(".stMarkdownBadge", "badge", node => node.textContent.trim() === "zq");
     look("b, strong, em, s, del, code", "emphasis", node => /^(zq|bold|text)$/.test(node.textContent.trim()));
-    if (/[\u202a-\u202e\u2066-\u2069]/.test(document.body.innerText)) found.push("turned text");
+    look("[data-testid=stMarkdownContainer]", "turned text",  // each text of a picture or table stands alone
+        node => /[\u202a-\u202e\u2066-\u2069]/.test(node.textContent));
     return found;
 }"""
 PAGES = ("", "data", "learning_rate", "train", "learners", "dependence", "rows", "review", "compare", "export")
