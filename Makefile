@@ -32,8 +32,8 @@ browser = $(PY) -m pytest -n 2 --dist loadfile $(1) || [ $$? -eq 5 ] || $(PY) -m
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help app test test-slow lint mutants bench paper fuzz screenshots gpu-check coverage clean venv for-app for-dev for-bench \
-	chromium checks
+.PHONY: help app test test-slow lint mutants bench paper fuzz screenshots gpu-check coverage clean venv for-app for-dev \
+	for-bench chromium checks
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile

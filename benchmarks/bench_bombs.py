@@ -1,7 +1,8 @@
 """Memory and seconds that files cost which are refused before they are unpacked.
 
 Every file is made anew and read in a fresh process, which tells its peak beyond what it held before and beyond the
-file itself. Seconds are those of the processor, which other processes do not lengthen. The last ones are whole files of votes, which must be read: they show what a cell costs.
+file itself. Seconds are those of the processor, which other processes do not lengthen. The last ones are whole files of
+votes, which must be read: they show what a cell costs.
 """
 
 from __future__ import annotations

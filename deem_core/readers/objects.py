@@ -65,7 +65,7 @@ def _of_lines(name: str, data: bytes) -> Iterator[tuple[str, Any]]:
 
 
 def _of_array(name: str, data: bytes, at: int, key: str | None = None) -> Iterator[tuple[str, Any]]:
-    """Yield the elements of a list, a window of the text at a time.
+    """Yield the elements of a list, window by window.
 
     ``at`` is the position behind the bracket that opens it, ``key`` the field of the object that holds it.
     """

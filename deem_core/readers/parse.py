@@ -168,7 +168,9 @@ def find_top(name: str, data: bytes, delimiter: str | None = None) -> Top:
     records = [cells for _, cells in itertools.islice(_records(_head(body.data), delimiter), _SAMPLE_RECORDS)]
     header, *first = records or [next(_records(body.data, delimiter))[1]]
     if len(header) > MAX_COLUMNS:
-        raise InputError(f"{name} has {len(header):,} columns; at most {MAX_COLUMNS:,} can be read.")
+        end = body.data.find(body.newline)  # the sample may end within the header
+        width = max(len(header), body.data.count(delimiter.encode(), 0, end) + 1)
+        raise InputError(f"{name} has {width:,} columns; at most {MAX_COLUMNS:,} can be read.")
     return Top(tuple(header), first, delimiter, body, bool(excel_delimiter))
 
 

@@ -36,6 +36,7 @@ PROBABILITIES = frozenset({"probs", "prob", "probabilities", "proba", "distribut
 """Names of fields that hold the probabilities of one learner's vote, by class."""
 
 _LONGEST_NAME = 2_000  # letters of a nested field's name, which repeats those around it
+_EMPTY = 10_000  # records without any field, after which nobody waits for one
 _CHECKED = 20_000_000  # bytes by which a table grows between two looks at the memory
 _SUM = (0.98, 1.02)
 
@@ -121,6 +122,8 @@ class _Table:
             cells.extend([""] * (self.n - len(cells)))
             cells.append(cell)
         self.n += 1
+        if self.n == _EMPTY and not self.columns:
+            raise InputError(f"The first {_EMPTY:,} records of {self.name} are empty. Write the votes into them.")
 
     def _check_size(self, place: str, n_columns: int) -> None:
         """Refuse another record if the table would become too wide or large."""

@@ -41,7 +41,8 @@ def run(seed: int, numbers: range, tally: Tally) -> None:
             depth, error = outcome(one)
         except Exception as problem:  # the very thing that is looked for
             where = traceback.extract_tb(problem.__traceback__)[-1]
-            text = f"{one.kind} {number}: {type(problem).__name__}: {str(problem)[:120]!r} at {where.filename}:{where.lineno}"
+            what = f"{type(problem).__name__}: {str(problem)[:120]!r}"
+            text = f"{one.kind} {number}: {what} at {where.filename}:{where.lineno}"
             tally.problems.append(text)
             print(text, flush=True)
             tally.depths[one.kind, "problem"] += 1
@@ -54,7 +55,8 @@ def run(seed: int, numbers: range, tally: Tally) -> None:
         length = len(str(error)) if error is not None else 0
         tally.longest = max(tally.longest, length)
         if seconds > MOST_SECONDS or grown > MOST_BYTES or length > LONGEST:
-            text = f"{one.kind} {number}: {seconds:.1f} s, {grown / 1e6:.0f} MB, a sentence of {length} letters: {str(error)[:150]!r}"
+            cost = f"{seconds:.1f} s, {grown / 1e6:.0f} MB, a sentence of {length} letters"
+            text = f"{one.kind} {number}: {cost}: {str(error)[:150]!r}"
             tally.problems.append(text)
             print(text, flush=True)
 
@@ -72,7 +74,8 @@ def report(seed: int, tally: Tally, seconds: float) -> str:
     lines = [
         "# Generated files",
         "",
-        f"`python -m tests.fuzz --files {total} --seed {seed}`: {total:,} files, {nearly:,} of them nearly right (a whole",
+        f"`python -m tests.fuzz --files {total} --seed {seed}`: {total:,} files, {nearly:,} of them nearly right "
+        "(a whole",
         "file with one to three mutations); the rest are mangled or random bytes.",
         "",
         f"- Something else than a read file or an `InputError`: {len(tally.problems)}.",

@@ -146,7 +146,7 @@ _KINDS: tuple[Callable[[int], pa.Array], ...] = (
     lambda n: pa.array([float(i) / 3 for i in range(n)]),
     lambda n: pa.array([float("nan")] * n),
     lambda n: pa.array([i % 2 == 0 for i in range(n)]),
-    lambda n: pa.nulls(n),
+    pa.nulls,
     lambda n: pa.nulls(n, pa.string()),
     lambda n: pa.array([[str(i)] for i in range(n)]),
     lambda n: pa.array([{"a": i} for i in range(n)]),
