@@ -32,8 +32,8 @@ browser = $(PY) -m pytest -n 2 --dist loadfile $(1) || [ $$? -eq 5 ] || $(PY) -m
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help app test test-slow lint mutants bench paper screenshots gpu-check coverage clean venv for-app for-dev for-bench \
-	chromium checks
+.PHONY: help app test test-slow lint mutants bench paper fuzz screenshots gpu-check coverage clean venv for-app for-dev \
+	for-bench chromium checks
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -55,6 +55,9 @@ lint: for-dev checks ## Run only the linters and the type checker
 
 mutants: for-dev ## Break one important line after another and see that tests notice; it takes a while
 	$(PY) -m tests.mutants $(ARGS)
+
+fuzz: for-dev ## Hand 50,000 generated files to the readers and print what broke; it takes a while
+	$(PY) -m tests.fuzz $(ARGS)
 
 bench: for-bench ## Run every benchmark in benchmarks/
 	@for file in benchmarks/bench_*.py; do \

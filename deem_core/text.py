@@ -13,6 +13,7 @@ DASH = "–"
 MOMENT = "%Y-%m-%d %H:%M UTC"
 """How a time is written."""
 
+_SENTENCE_LETTERS = 500  # of an error or a note; those without names from files are shorter
 _QUOTED_LETTERS = 60  # of a name in quotation marks, so that a sentence stays one
 
 
@@ -108,6 +109,17 @@ def size(bytes: int) -> str:
 
 
 # ---------------------------------------------------------------------- names
+
+
+def sentence(words: str) -> str:
+    """Return a sentence of bounded length.
+
+    However long the names in it are. What is cut out is the middle, so that what is wrong and what to do stay.
+    """
+    if len(words) <= _SENTENCE_LETTERS:
+        return words
+    end = _SENTENCE_LETTERS // 3
+    return f"{words[: _SENTENCE_LETTERS - end - 3]} … {words[-end:]}"
 
 
 def clip(words: str, most: int = 40) -> str:

@@ -11,6 +11,7 @@ __all__ = ["ago", "count", "duration", "interval", "listing", "nearly", "percent
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&^=])")
 _LIVE = re.compile(r"(:(?=//|material/|[\w+-]+:)|www(?=\.)|@)", re.IGNORECASE)
+_TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # turn the direction of what follows
 _JOINER = "\u2060"  # takes no room and allows no break
 
 
@@ -18,9 +19,10 @@ def plain(words: str) -> str:
     """Escape foreign text so that Markdown shows it literally.
 
     Links, mail addresses, icons and emoji codes are found after escapes are resolved, so an invisible character
-    keeps them from coming to life.
+    keeps them from coming to life. Marks that turn the direction of writing are left out: they would turn our words,
+    too, and letters of languages that run from right to left need none.
     """
-    return _MARKDOWN.sub(r"\\\1", _LIVE.sub(rf"\1{_JOINER}", " ".join(words.split())))
+    return _MARKDOWN.sub(r"\\\1", _LIVE.sub(rf"\1{_JOINER}", _TURNING.sub("", " ".join(words.split()))))
 
 
 def percent(share: float, digits: int = 1) -> str:

@@ -104,7 +104,7 @@ def number_cards(numbers: Iterable[Number], columns: int, min_width: int = 140) 
         grid.metric(
             words.say(number.label),
             number.value,
-            delta=words.say(number.note),
+            delta=plain(words.say(number.note)),
             delta_color="off",
             delta_arrow="off",
             help=words.say(number.help),

@@ -19,6 +19,7 @@ from deem_core.gold.questions import Questions, questions
 from deem_core.methods import registry
 from deem_core.readers.gold import read_gold
 from deem_core.votes import Votes
+from deem_core.votes.checks import check_seed
 from deem_core.votes.recode import as_votes
 
 
@@ -65,6 +66,7 @@ def fuse(
     >>> answer.labels.tolist()
     ['cat', 'dog', 'cat']
     """
+    check_seed(random_state, generators=True)
     votes, control = with_gold(as_votes(votes), gold), control or NO_CONTROL
     if registry.entry(method).trained:
         model = train(votes, method, random_state=random_state, control=control, **settings)
@@ -119,6 +121,7 @@ def ask(answer: Any, n: int = 20, *, random_state: int = 0, control: Control | N
     >>> len(rows), rows.to_frame(simulate("condind", 200, seed=0).votes).columns[:2].tolist()
     (20, ['row', 'gold_label'])
     """
+    check_seed(random_state)
     votes = answer.votes if isinstance(answer, Answer) else as_votes(answer)
     field = make_field(votes, control=control or NO_CONTROL)
     asked = 0 if votes.gold is None else votes.gold.n_rows

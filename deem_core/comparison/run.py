@@ -30,6 +30,7 @@ from deem_core.methods.registry import BUDGET
 from deem_core.model.devices import pick_device
 from deem_core.typing import Codes
 from deem_core.votes import Votes
+from deem_core.votes.checks import check_seed
 from deem_core.votes.recode import as_votes
 
 _log = logging.getLogger(__name__)
@@ -134,6 +135,7 @@ def compare(
     >>> sorted(method.name for method in comparison.methods if method.accuracy > 0.5)
     ['ds', 'mv']
     """
+    check_seed(random_state)
     votes = as_votes(votes)
     chosen = _chosen(methods)
     if seeds < 1:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.exceptions import NotFittedError
 
 from deem_core.answers.answer import Answer
 from deem_core.errors import InputError
@@ -32,6 +32,10 @@ PRIOR_ROWS = 100_000
 """Rows, evenly spread, that the prior is estimated on."""
 
 _PLAIN = ("seed_", "n_rows_", "warnings_", "settings_", "restarts_", "seconds_", "device_")  # in every header
+
+
+class UnfittedError(InputError, NotFittedError):  # type: ignore[misc]  # scikit-learn has no types
+    """A model that was not fitted is asked; scikit-learn's error, too."""
 
 
 class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -66,7 +70,8 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable label of each row, (n,), in the original values."""
-        labels: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[best]
         return labels
 
     def fuse(self, X: Any) -> Answer:
@@ -94,7 +99,7 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
         With them comes what was unknown or missing.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         return recode.recode(X, self.learners_, self.classes_, soft=self.reads_soft)
 
     def read(self, votes: Votes) -> Rows:
@@ -113,7 +118,7 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
         Each distinct row is computed once.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         rows = distinct_rows(codes)
         found = self._posterior(rows.codes)
         found[(rows.codes == NO_VOTE).all(axis=1)] = self.prior_
@@ -173,7 +178,7 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     @property
     def summary_(self) -> TrainingSummary:
         """What training did, as a typed summary."""
-        check_is_fitted(self)
+        self._check_fitted()
         return TrainingSummary(
             method=self.method_name,
             settings={name: Setting(**item) for name, item in self.settings_.items()},
@@ -220,7 +225,7 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
         Parameters, and everything else as JSON in the header.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         files.save(self.content(), path)
 
     @classmethod
@@ -275,6 +280,14 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return model
 
     # ------------------------------------------------------------------ for fit
+
+    def _check_fitted(self) -> None:
+        """Refuse a model that knows no classes and learners yet."""
+        if not hasattr(self, "classes_"):
+            raise UnfittedError(
+                f"This {type(self).__name__} model is not fitted yet. Call fit with votes first, or read a saved model "
+                "with deem_core.load."
+            )
 
     def _take_votes(self, X: Any) -> Votes:
         """Return the votes to learn from, without their truth.

@@ -43,6 +43,7 @@ from deem_core.training.start import NOTHING_TO_SWEEP, Plan, plan_training
 from deem_core.training.sweep import Sweep, sweep
 from deem_core.typing import Codes, Floats
 from deem_core.votes import Votes
+from deem_core.votes.checks import check_seed
 from deem_core.votes.majority import vote_shares
 
 TRIES = 3
@@ -204,6 +205,7 @@ allow_few_learners
         if not isinstance(wished["random_state"], (int, type(None))):
             wished["random_state"] = None  # a RandomState object decides below
         config = TrainConfig(**wished)
+        check_seed(self.random_state)
         self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
         return config
 

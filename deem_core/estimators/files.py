@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
-from deem_core.errors import InputError
-from deem_core.estimators.peek import FORMAT, VERSION, check_metadata
+from deem_core.estimators.peek import FORMAT, VERSION, check_metadata, opened
 from deem_core.files.atomic import whole_file
+from deem_core.votes import Votes
 
 if TYPE_CHECKING:
     from deem_core.estimators.base import Fuser
@@ -27,17 +26,6 @@ KINDS = {
     "GroupedDawidSkene": "deem_core.estimators.grouped",
 }
 """Estimators that a file may hold → their modules, imported when such a file is read."""
-
-_DAMAGE = (
-    SafetensorError,
-    OSError,
-    KeyError,
-    ValueError,
-    TypeError,
-    IndexError,
-    AttributeError,
-    OverflowError,
-)  # what reading a file that is not ours may raise
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,29 +72,31 @@ def load(path: str | os.PathLike[str]) -> Fuser:
     InputError
         If it is not there, damaged, foreign or too new.
     """
-    name = os.fspath(path)
-    if not os.path.isfile(name):
-        raise InputError(f"There is no model file {name!r}. Check the path.")
-    try:
-        with safe_open(name, framework="np") as file:
-            header = check_metadata(name, file.metadata())
-            arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118  # not a dictionary
+    with opened(path) as file:
+        header = check_metadata(os.fspath(path), file.metadata())
+        arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118  # not a dictionary
         kind = header["estimator"]
         estimator: type[Fuser] = getattr(import_module(KINDS[kind]), kind)
-        return estimator.of_content(Content(header, arrays))
-    except (
-        SafetensorError,
-        OSError,
-        KeyError,
-        ValueError,
-        TypeError,
-        IndexError,
-        AttributeError,
-        OverflowError,
-    ) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{name!r} is damaged or not a DEEM Studio model ({type(error).__name__}).") from None
+        model = estimator.of_content(Content(header, arrays))
+        _check_whole(model)
+        return model
+
+
+def _check_whole(model: Fuser) -> None:
+    """Ask a model for all that is asked later.
+
+    So damage is told when it is read.
+
+    Raises
+    ------
+    Exception
+        Whatever the damage makes of it.
+    """
+    row = Votes(np.zeros((1, len(model.learners_)), np.int32), model.classes_, model.learners_)
+    answer = model.fuse(row)
+    model.summary_  # noqa: B018  # put together from the header
+    if not np.isfinite(answer.posterior).all() or not all(isinstance(note, str) for note in answer.notes):
+        raise ValueError("the model's numbers or notes are none")
 
 
 def is_plain(value: Any) -> bool:

@@ -26,6 +26,7 @@ from deem_core.groups.reduction import Reduction, Voices
 from deem_core.text import count, listing
 from deem_core.typing import Codes, Floats, Integers
 from deem_core.votes import Votes
+from deem_core.votes.checks import check_seed
 
 if TYPE_CHECKING:  # a watcher is told records of a training, which imports torch
     from deem_core.training.restarts import Watcher
@@ -143,6 +144,7 @@ class GroupedDawidSkene(Fuser):
     def _seed(self) -> int:
         """Return the seed; a whole number stands for itself."""
         state = self.random_state
+        check_seed(state)
         return state if isinstance(state, int) else int(check_random_state(state).randint(2**31 - 1))
 
     def _keep(self, grouping: Grouping) -> None:

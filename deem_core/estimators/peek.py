@@ -7,14 +7,20 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 
 from deem_core.errors import InputError
+from deem_core.text import size
 from deem_core.votes.coding import as_label_array
+
+MOST_HEADER = 1 << 24
+"""Bytes of a model file's header; JSON takes many times as much in memory."""
 
 FORMAT = "deem-studio-model"
 VERSION = 1
@@ -76,17 +82,38 @@ def peek(path: str | os.PathLike[str], name: str | None = None) -> ModelFile:
     InputError
         If it is not there, damaged, foreign or too new.
     """
-    called = name or os.fspath(path)
-    if not os.path.isfile(path):
-        raise InputError(f"There is no model file {called!r}. Check the path.")
-    try:
-        with safe_open(os.fspath(path), framework="np") as file:
-            header = check_metadata(called, file.metadata())
+    with opened(path, name) as file:
+        header = check_metadata(name or os.fspath(path), file.metadata())
         learners = tuple(map(str, header["learners"]))
         return ModelFile(
             str(header["estimator"]), learners, as_label_array(header["classes"]), int(header["n_rows_"]), header
         )
-    except (SafetensorError, OSError, KeyError, ValueError, TypeError) as error:
-        if isinstance(error, InputError):
-            raise
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str], name: str | None = None) -> Iterator[Any]:
+    """Open a model file.
+
+    Whatever goes wrong while it is open is told as damage.
+
+    Raises
+    ------
+    InputError
+        If it is not there, damaged or foreign.
+    """
+    called = name or os.fspath(path)
+    if not os.path.isfile(path):
+        raise InputError(f"There is no model file {called!r}. Check the path.")
+    try:
+        with open(path, "rb") as stream:
+            told = int.from_bytes(stream.read(8), "little")
+        if MOST_HEADER < told <= os.path.getsize(path):
+            raise InputError(
+                f"{called!r} has a header of {size(told)}; that of a DEEM Studio model has {size(MOST_HEADER)} at most."
+            )
+        with safe_open(os.fspath(path), framework="np") as file:
+            yield file
+    except InputError:
+        raise
+    except Exception as error:  # what a file that is not ours makes of our code is anybody's guess
         raise InputError(f"{called!r} is damaged or not a DEEM Studio model ({type(error).__name__}).") from None

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from deem_core.readers.bounds import free_memory
 from deem_core.readers.stream import HEAD_BYTES, Stream, holds_records, open_stream
 
 BYTES_PER_CELL = 60
@@ -29,7 +29,7 @@ def needs_parts(path: str | os.PathLike[str], *, delimiter: str | None = None, e
     By its size in cells: more than `MOST_BYTES`, or `FREE_SHARE` of the free memory.
     """
     size = os.path.getsize(path) if os.path.isfile(path) else 0
-    least = min(MOST_BYTES, FREE_SHARE * psutil.virtual_memory().available)
+    least = min(MOST_BYTES, FREE_SHARE * free_memory())
     if size * BYTES_PER_CELL * _GZIP_RATIO < least and not _is_parquet(path):  # each cell takes a byte at least
         return False
     if holds_records(path):  # JSON is read whole

@@ -6,7 +6,10 @@ import codecs
 import io
 import os
 import re
+import stat
 import zlib
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -14,11 +17,13 @@ from typing import IO, Any
 import pyarrow as pa
 
 from deem_core.errors import InputError
+from deem_core.readers.bounds import MOST_RATIO, PIECE, SMALL, SMALL_UNPACKED, Packed, told
 
-MAX_BYTES = 4 << 30
-"""Unpacked size beyond which a compressed file is taken for a decompression bomb."""
+_RECODING = 6  # bytes held for each byte of a text that is read from another encoding
+BEGINNING = SMALL_UNPACKED // MOST_RATIO
+"""Bytes of a gzip file that tell whether it grows too much."""
 
-_CHUNK = 1 << 24
+_SLICE = 1 << 20  # bytes of a packed file that are handed over at once
 _SIGNATURES = (  # how files begin that are not tables, and what to do with them
     (b"\xd0\xcf\x11\xe0", "an old Excel or Office file", "Open it and save it as CSV (UTF-8)."),
     (b"%PDF", "a PDF document", "Export the table as CSV."),
@@ -53,6 +58,8 @@ class Raw:
     name : str
     data : bytes
     compression : "gzip" or None
+    packed : int
+        Bytes of the file as it came.
     doubt : str
         A sentence about bytes that were left aside, else empty.
     """
@@ -60,6 +67,7 @@ class Raw:
     name: str
     data: bytes
     compression: str | None
+    packed: int
     doubt: str = ""
 
     @property
@@ -94,8 +102,8 @@ def load(source: Any) -> Raw:
     if data[:2] == b"\x1f\x8b":
         unpacked, rest = _gunzip(name, data)
         doubt = f"{name} goes on after its gzip data; the last {rest:,} bytes were not read." if rest else ""
-        return Raw(name, unpacked, "gzip", doubt)
-    return Raw(name, data, None)
+        return Raw(name, unpacked, "gzip", len(data), doubt)
+    return Raw(name, data, None, len(data))
 
 
 def decode(raw: Raw, encoding: str | None = None) -> Text:
@@ -122,11 +130,15 @@ def decode(raw: Raw, encoding: str | None = None) -> Text:
         return Text(_transcode(raw, wide), wide.upper(), "The file has no byte order mark; UTF-16 was guessed.")
     _refuse_binary(raw.name, data)
     bad = _first_invalid_utf8(data)
-    return Text(data, name) if bad is None else _as_latin(data, line_at(data, bad))
+    if bad is None:
+        return Text(data, name)
+    _check_recoding(raw)
+    return _as_latin(data, line_at(data, bad))
 
 
 def _from_named(raw: Raw, encoding: str) -> Text:
     """Return the text by a given encoding."""
+    _check_recoding(raw)
     try:
         name = codecs.lookup(encoding).name
         text = raw.data.decode(name)
@@ -180,7 +192,7 @@ def _read_all(source: Any) -> tuple[str, bytes]:
         return _read_buffer(source)
     path = Path(source)
     try:
-        return path.name, path.read_bytes()
+        return path.name, _read_path(path)
     except FileNotFoundError:
         raise InputError(f"There is no file {str(path)!r}. Check the path.") from None
     except IsADirectoryError:
@@ -188,6 +200,21 @@ def _read_all(source: Any) -> tuple[str, bytes]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{str(path)!r} cannot be read: {reason}.") from None
+
+
+def _read_path(path: Path) -> bytes:
+    """Return the bytes of a file or pipe that fit in memory."""
+    packed = Packed(path.name, 0)
+    with path.open("rb") as file:
+        told_size = os.fstat(file.fileno())
+        packed.check_memory(told_size.st_size, "bytes")
+        if stat.S_ISREG(told_size.st_mode):
+            return file.read()
+        held = bytearray()  # of a pipe nobody knows the size
+        while piece := file.read(PIECE):
+            held += piece
+            packed.check_memory(len(held), "bytes")
+    return bytes(held)
 
 
 def _read_buffer(buffer: IO[Any]) -> tuple[str, bytes]:
@@ -209,27 +236,54 @@ def _read_buffer(buffer: IO[Any]) -> tuple[str, bytes]:
 def _gunzip(name: str, data: bytes) -> tuple[bytes, int]:
     """Unpack gzip members; return the bytes, and how many follow.
 
-    There is a ceiling on the size.
+    What could grow beyond memory is unpacked once to be measured, holding nothing.
     """
-    out = io.BytesIO()
-    rest = data
-    while rest[:2] == b"\x1f\x8b":
-        member = zlib.decompressobj(wbits=31)
-        while not member.eof:
-            try:
-                piece = member.decompress(rest, _CHUNK)
-            except zlib.error:
-                raise InputError(f"{name} is a damaged gzip file. Compress it again.") from None
-            rest = member.unconsumed_tail
-            out.write(piece)
-            if out.tell() > MAX_BYTES:
-                raise InputError(f"{name} unpacks to more than {MAX_BYTES >> 30} GiB; it will not be read.")
-            if not piece and not rest and not member.eof:
-                raise InputError(f"{name} is a gzip file that ends too early. Copy or compress it again.")
-        rest = member.unused_data
+    packed, out, end = Packed(name, len(data)), io.BytesIO(), 0
+    if len(data) * MOST_RATIO > SMALL or told() is not None:
+        unpacked = 0
+        for piece, consumed in _unpacked(name, data):
+            unpacked += len(piece)
+            packed.check_unpacked(unpacked, consumed)
+    for piece, consumed in _unpacked(name, data):
+        out.write(piece)
+        packed.check_unpacked(out.tell(), consumed)
+        end = consumed
     if not out.tell():
         raise InputError(f"{name} is empty: the gzip file holds no bytes.")
-    return out.getvalue(), len(rest.strip(b"\0"))
+    return out.getvalue(), len(data[end:].strip(b"\0"))
+
+
+def check_beginning(name: str, data: bytes, size: int) -> None:
+    """Refuse gzip that begins like no table, by its first bytes.
+
+    For files that are read in parts; ``size`` is that of the whole file.
+    """
+    packed, unpacked = Packed(name, size), 0
+    with suppress(InputError):  # it ends too early
+        for piece, _ in _unpacked(name, data[:BEGINNING]):
+            unpacked += len(piece)
+    packed.check_ratio(unpacked, min(len(data), BEGINNING))
+
+
+def _unpacked(name: str, data: bytes) -> Iterator[tuple[bytes, int]]:
+    """Yield the contents of gzip members, and the bytes read so far."""
+    at = 0
+    while data[at : at + 2] == b"\x1f\x8b":
+        member = zlib.decompressobj(wbits=31)
+        waiting, over = b"", False
+        while not over:
+            if not waiting:
+                waiting, at = data[at : at + _SLICE], min(at + _SLICE, len(data))
+            try:
+                piece = member.decompress(waiting, PIECE)
+            except zlib.error:
+                raise InputError(f"{name} is a damaged gzip file. Compress it again.") from None
+            waiting, over = member.unconsumed_tail, member.eof
+            if not (piece or waiting or over) and at >= len(data):
+                raise InputError(f"{name} is a gzip file that ends too early. Copy or compress it again.")
+            if over:
+                at -= len(member.unused_data)
+            yield piece, at - len(waiting)
 
 
 def _refuse_foreign(raw: Raw) -> None:
@@ -281,7 +335,13 @@ def _unmarked_utf16(data: bytes) -> str | None:
     return None
 
 
+def _check_recoding(raw: Raw) -> None:
+    """Refuse text whose copy in another encoding would not fit."""
+    Packed(raw.name, raw.packed).check_memory(_RECODING * len(raw.data), "text that is not UTF-8")
+
+
 def _transcode(raw: Raw, encoding: str) -> bytes:
+    _check_recoding(raw)
     try:
         data = raw.data.decode(encoding).encode()
     except UnicodeError:

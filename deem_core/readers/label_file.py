@@ -9,12 +9,18 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
+import pyarrow as pa
+
 from deem_core.errors import InputError
 from deem_core.files.atomic import whole_file
+from deem_core.files.spreadsheet import as_typed, neutralise
 from deem_core.readers.label_table import LabelRow
 from deem_core.readers.notes import Notebook
 from deem_core.readers.source import open_source
 from deem_core.votes.label_map import as_pairs
+
+MOST_LETTERS = 1 << 23
+"""Letters of a label file as JSON, whose objects take many times as much."""
 
 LABEL, NAME = "label", "name"
 """Columns of a label file: how the file spells it, and the class it stands for (empty: no vote)."""
@@ -40,7 +46,7 @@ def read_labels(file: str | os.PathLike[str]) -> tuple[tuple[str, str], ...]:
     if name.lower().endswith(".json"):
         try:
             with open(name, encoding="utf-8-sig") as stream:
-                return _of_json(stream.read(), name)
+                return _of_json(stream.read(MOST_LETTERS + 1), name)
         except (OSError, UnicodeError) as error:
             raise InputError(
                 f"The labels in {name!r} could not be read: {getattr(error, 'strerror', None) or error}."
@@ -52,13 +58,16 @@ def read_labels(file: str | os.PathLike[str]) -> tuple[tuple[str, str], ...]:
             f"{source.name} needs the columns {LABEL} and {NAME}; it has {', '.join(source.columns)}. "
             "describe --labels-out writes such a file."
         )
-    return as_pairs(zip(source.text(columns[LABEL]).to_pylist(), source.text(columns[NAME]).to_pylist(), strict=True))
+    labels, names = (map(as_typed, source.text(columns[column]).to_pylist()) for column in (LABEL, NAME))
+    return as_pairs(zip(labels, names, strict=True))
 
 
 def _of_json(text: str, where: str) -> tuple[tuple[str, str], ...]:
+    if len(text) > MOST_LETTERS:
+        raise InputError(f"{where} is longer than {MOST_LETTERS:,} letters, as no label file is. Check its name.")
     try:
         content = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{where} is not JSON: {error}.") from None
     if isinstance(content, list) and all(isinstance(item, dict) for item in content):
         if not all(LABEL in item for item in content):
@@ -73,7 +82,10 @@ def to_json(names: Iterable[tuple[str, str]]) -> str:
 
 
 def write_labels(rows: Iterable[LabelRow], path: str | os.PathLike[str]) -> None:
-    """Write the labels of a file as CSV or JSON by suffix."""
+    """Write the labels of a file as CSV or JSON by suffix.
+
+    No spreadsheet runs the cells of the CSV as formulas, and `read_labels` takes them for what they were.
+    """
     entries: list[dict[str, Any]] = [
         {LABEL: row.label, NAME: row.name, "votes": row.votes, "learners": row.learners} for row in rows
     ]
@@ -83,7 +95,9 @@ def write_labels(rows: Iterable[LabelRow], path: str | os.PathLike[str]) -> None
         sink = io.StringIO()
         writer = csv.DictWriter(sink, [LABEL, NAME, "votes", "learners"], lineterminator="\n")
         writer.writeheader()
-        writer.writerows(entries)
+        for entry in entries:
+            safe = neutralise(pa.array([entry[LABEL], entry[NAME]], pa.string())).to_pylist()
+            writer.writerow({**entry, LABEL: safe[0], NAME: safe[1]})
         text = sink.getvalue()
     with whole_file(path) as stream:
         stream.write(text.encode())

@@ -165,6 +165,9 @@ def _refuse_hopeless_size(request: Request, columns: LongColumns, n_classes: int
             f"{n_tasks:,} tasks × {n_workers:,} workers are too many cells to fuse at once. "
             "Split the file, or leave out workers with few answers."
         )
+    size = f"{n_tasks:,} tasks × {n_workers:,} workers"
+    request.source.packed.check_growth(4 * n_tasks * n_workers, size)
+    request.source.packed.check_memory(4 * n_tasks * n_workers, size)
     if n_classes > n_tasks and not request.classes:
         raise InputError(
             f"{request.source.name} has more classes ({n_classes:,}) than tasks ({n_tasks:,}): "

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from deem_core.text import sentence
+
 Kind = Literal["understood", "changed", "left out", "warning"]
 
 ROWS_SHOWN = 5
@@ -119,7 +121,7 @@ class Notebook:
             text = f"{text} ({_rows_text(first, len(places) > ROWS_SHOWN)})."
         elif not text.endswith("."):  # a sentence that waits for rows, of a file whose rows are not at hand
             text += "."
-        self.notes.append(Note(kind, text, count, first, column))
+        self.notes.append(Note(kind, sentence(text), count, first, column))
 
     def leave_out(self, column: str, reason: str = "", advice: str = "") -> None:
         """Note that a column is not used, and why.

@@ -6,7 +6,6 @@ import csv
 import io
 import itertools
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,12 +16,16 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from deem_core.errors import InputError
+from deem_core.readers.bounds import Packed
 from deem_core.text import count
 
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "pipe"}
 """Delimiters in the order in which a tie is decided."""
 
 MAX_COLUMNS = 5_000
+
+LONGEST_CELL = 1 << 24
+"""Letters of a cell that Python's reader takes, which holds many times their size; one with more is an open quote."""
 
 REPEATS_FROM = 50
 """Cells; with fewer it is too early to tell whether a column repeats itself."""
@@ -107,12 +110,27 @@ class TextTable:
     suspect_rows: tuple[int, ...]
 
 
-def parse(name: str, data: bytes, delimiter: str | None = None) -> TextTable:
-    """Read UTF-8 text into a table; every cell stays text."""
+def parse(name: str, data: bytes, delimiter: str | None = None, *, packed: int = 0) -> TextTable:
+    """Read UTF-8 text into a table; every cell stays text.
+
+    ``packed`` is the size of the file that the text came in.
+    """
     if not data or data.isspace():
         raise InputError(f"{name} is blank: it holds only white space. Upload a file with a header and rows.")
+    try:
+        return _parse(name, data, delimiter, Packed(name, packed))
+    except _LongCellError as error:
+        raise InputError(
+            f"A cell of {name} that begins about line {error.line:,} is longer than {LONGEST_CELL:,} letters: a quote "
+            "is probably opened and not closed. Close it, or double the quotes that are part of the text."
+        ) from None
+
+
+def _parse(name: str, data: bytes, delimiter: str | None, packed: Packed) -> TextTable:
     top = find_top(name, data, delimiter)
     body, delimiter = top.body, top.delimiter
+    rows = data.count(body.newline)
+    packed.check_cells(data.count(delimiter.encode()) + rows, len(data), rows=rows)
     table, n_spaced = _read_or_explain(body, delimiter, _column_types(top.header, top.first))
     n_blank = _count_blank_lines(body, delimiter, table.num_rows) + n_spaced
     n_blank += body.lines_before - top.n_above - top.names_delimiter
@@ -159,7 +177,9 @@ def find_top(name: str, data: bytes, delimiter: str | None = None) -> Top:
     records = [cells for _, cells in itertools.islice(_records(_head(body.data), delimiter), _SAMPLE_RECORDS)]
     header, *first = records or [next(_records(body.data, delimiter))[1]]
     if len(header) > MAX_COLUMNS:
-        raise InputError(f"{name} has {len(header):,} columns; at most {MAX_COLUMNS:,} can be read.")
+        end = body.data.find(body.newline)  # the sample may end within the header
+        width = max(len(header), body.data.count(delimiter.encode(), 0, end) + 1)
+        raise InputError(f"{name} has {width:,} columns; at most {MAX_COLUMNS:,} can be read.")
     return Top(tuple(header), first, delimiter, body, bool(excel_delimiter), n_above)
 
 
@@ -243,8 +263,8 @@ def _column_types(header: tuple[str, ...], first: list[list[str]]) -> list[pa.Da
 
 @contextmanager
 def _long_cells() -> Iterator[None]:
-    """Lift the limit that Python's csv module sets for a cell."""
-    before = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    """Raise the limit that Python's csv module sets for a cell."""
+    before = csv.field_size_limit(LONGEST_CELL)
     try:
         yield
     finally:
@@ -259,11 +279,22 @@ def _records(data: bytes, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="replace", newline="")
     reader = csv.reader(text, delimiter=delimiter)
     before = 0
-    with _long_cells():
-        for cells in reader:
-            if cells:
-                yield before + 1, cells
-            before = reader.line_num
+    try:
+        with _long_cells():
+            for cells in reader:
+                if cells:
+                    yield before + 1, cells
+                before = reader.line_num
+    except csv.Error:  # a cell beyond the limit
+        raise _LongCellError(before + 1) from None
+
+
+class _LongCellError(Exception):
+    """A cell longer than `LONGEST_CELL`, in the record that begins on a line."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__(line)
+        self.line = line
 
 
 def _read_or_explain(body: Body, delimiter: str, types: list[pa.DataType]) -> tuple[pa.Table, int]:
@@ -337,10 +368,11 @@ def _refuse_open_quote(body: Body, delimiter: str) -> None:
     start = 1
     for line, _ in _records(body.data, delimiter):
         start = line
-    lines = io.StringIO(body.data.decode(errors="replace"), newline="").readlines()[start - 1 :]
+    text = io.TextIOWrapper(io.BytesIO(body.data), encoding="utf-8", errors="replace", newline="")
     try:
         with _long_cells():
-            list(csv.reader(lines, delimiter=delimiter, strict=True))
+            for _ in csv.reader(itertools.islice(text, start - 1, None), delimiter=delimiter, strict=True):
+                pass
     except csv.Error as error:
         if "end of data" in str(error):
             raise InputError(
@@ -383,5 +415,9 @@ def _count_blank_lines(body: Body, delimiter: str, n_rows: int) -> int:
     if surplus <= 0 or not body.has_quotes:
         return max(surplus, 0)
     text = io.TextIOWrapper(io.BytesIO(body.data[: body.end]), encoding="utf-8", errors="replace", newline="")
-    with _long_cells():
-        return sum(not cells for cells in csv.reader(text, delimiter=delimiter))
+    reader = csv.reader(text, delimiter=delimiter)
+    try:
+        with _long_cells():
+            return sum(not cells for cells in reader)
+    except csv.Error:
+        raise _LongCellError(reader.line_num) from None

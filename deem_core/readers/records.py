@@ -7,8 +7,7 @@ probabilities, ``learner.prob`` beside the label of a learner. What is nested ot
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,11 +15,13 @@ import pyarrow as pa
 
 from deem_core.errors import InputError
 from deem_core.readers import roles
+from deem_core.readers.bounds import Packed
+from deem_core.readers.objects import Number, objects
 from deem_core.readers.parse import MAX_COLUMNS
 from deem_core.text import count
 
-MAX_CELLS = 200_000_000
-"""Most cells (records × columns) that are built."""
+BYTES_PER_CELL = 30
+"""Memory of a cell (records × columns) while columns grow."""
 
 CONTAINERS = frozenset(
     {
@@ -34,10 +35,9 @@ CONTAINERS = frozenset(
 PROBABILITIES = frozenset({"probs", "prob", "probabilities", "proba", "distribution", "scores", "class_probs", "p"})
 """Names of fields that hold the probabilities of one learner's vote, by class."""
 
-WRAPPERS = frozenset({"data", "rows", "records", "items", "examples", "instances"})
-"""Names of the one field of an object that holds all records."""
-
-_START = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\]])")
+_LONGEST_NAME = 2_000  # letters of a nested field's name, which repeats those around it
+_EMPTY = 10_000  # records without any field, after which nobody waits for one
+_CHECKED = 20_000_000  # bytes by which a table grows between two looks at the memory
 _SUM = (0.98, 1.02)
 
 
@@ -63,114 +63,25 @@ class Records:
     doubts: tuple[str, ...]
 
 
-def is_json(data: bytes) -> bool:
-    """Tell JSON records from a table by how the text begins."""
-    return _START.match(data[:4096]) is not None
-
-
-class _Number(str):
-    """A number, spelled as in the file."""
-
-    __slots__ = ()
-
-
-def parse_records(name: str, data: bytes) -> Records:
+def parse_records(name: str, data: bytes, *, packed: int = 0) -> Records:
     """Read UTF-8 text of JSON records into columns of text.
+
+    ``packed`` is the size of the file that the text came in.
 
     Raises
     ------
     InputError
         If a line or the file is no JSON, or a record is no object; with the number of the line.
     """
-    table = _Table(name)
+    table = _Table(Packed(name, packed))
     by_line = True
     try:
-        found, by_line = _records(name, data)
+        found, by_line = objects(name, data)
         for place, record in found:
             table.add(place, record)
     except RecursionError:
         raise InputError(f"{name} is nested too deeply to be read. Write one flat object per line.") from None
     return table.finish(by_line=by_line)
-
-
-# ---------------------------------------------------------------------- text to objects
-
-
-def _records(name: str, data: bytes) -> tuple[Iterator[tuple[str, Any]], bool]:
-    """Return the records with their places, and whether each has a line."""
-    text = data.decode("utf-8", errors="replace").removeprefix("\ufeff")
-    if text.lstrip()[:1] == "[" and not _is_whole(text.lstrip().split("\n", 1)[0]):
-        return _of_array(name, _load(name, text, 1)), False
-    first = text.lstrip().split("\n", 1)[0]
-    if not _is_whole(first):  # an object over several lines
-        return _of_object(name, _load(name, text, 1)), False
-    if "\n" not in text.strip():  # one line: an object, or an array of all records
-        only = _load(name, text, 1)
-        return (_of_array(name, only), False) if isinstance(only, list) else (_of_object(name, only), False)
-    return _of_lines(name, text), True
-
-
-def _of_lines(name: str, text: str) -> Iterator[tuple[str, Any]]:
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            yield f"line {number:,}", _load(name, line, number)
-
-
-def _of_array(name: str, found: Any) -> Iterator[tuple[str, Any]]:
-    if not found:
-        raise InputError(f"{name} is an empty list. Upload a file with at least one record.")
-    for number, record in enumerate(found, start=1):
-        yield f"record {number:,}", record
-
-
-def _of_object(name: str, found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the records that an object holds, or the object itself."""
-    if len(found) == 1:
-        key, inside = next(iter(found.items()))
-        if key.casefold() in WRAPPERS and isinstance(inside, list):
-            yield from _of_array(name, inside)
-            return
-    yield "record 1", found
-
-
-def _is_whole(text: str) -> bool:
-    try:
-        json.loads(text, parse_int=str, parse_float=str)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def _load(name: str, text: str, first_line: int) -> Any:
-    """Return the value of a JSON text, numbers as they are spelled."""
-    try:
-        return json.loads(
-            text, parse_int=_Number, parse_float=_Number, parse_constant=_Number, object_pairs_hook=_object
-        )
-    except json.JSONDecodeError as error:
-        line = first_line + error.lineno - 1
-        raise InputError(
-            f"Line {line:,} of {name} is not valid JSON ({error.msg}, column {error.colno:,}). "
-            "Fix that line: one object per line, or one list of objects."
-        ) from None
-    except _RepeatedError as error:
-        raise InputError(
-            f"Line {first_line:,} of {name} has {error.key!r} twice in one object. Keep one of them."
-        ) from None
-
-
-class _RepeatedError(Exception):
-    def __init__(self, key: str) -> None:
-        super().__init__(key)
-        self.key = key
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise _RepeatedError(next(key for at, key in enumerate(keys) if key in keys[:at]))
-    return made
 
 
 # ---------------------------------------------------------------------- objects to columns
@@ -180,13 +91,19 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 class _Table:
     """Columns that grow record by record."""
 
-    name: str
+    packed: Packed
     columns: dict[str, list[str]] = field(default_factory=dict)
     voters: dict[str, None] = field(default_factory=dict)
     distributions: set[str] = field(default_factory=set)
     numbered: set[str] = field(default_factory=set)
     repeated: int = 0
     n: int = 0
+    checked: int = 0
+
+    @property
+    def name(self) -> str:
+        """The file's name, for messages."""
+        return self.packed.name
 
     def add(self, place: str, record: Any) -> None:
         """Add a record as a row."""
@@ -199,18 +116,28 @@ class _Table:
         row: dict[str, str] = {}
         for key, value in record.items():
             self._field(row, key.strip(), value)
+        self._check_size(place, len(self.columns) + sum(column not in self.columns for column in row))
         for column, cell in row.items():
             cells = self.columns.setdefault(column, [])
             cells.extend([""] * (self.n - len(cells)))
             cells.append(cell)
         self.n += 1
-        if len(self.columns) > MAX_COLUMNS:
+        if self.n == _EMPTY and not self.columns:
+            raise InputError(f"The first {_EMPTY:,} records of {self.name} are empty. Write the votes into them.")
+
+    def _check_size(self, place: str, n_columns: int) -> None:
+        """Refuse another record if the table would become too wide or large."""
+        if n_columns > MAX_COLUMNS:
             raise InputError(
                 f"{self.name} has more than {MAX_COLUMNS:,} different fields (at {place}); that many columns cannot be "
                 "read. Of a large crowd write one answer per line: item, worker, label."
             )
-        if self.n * len(self.columns) > MAX_CELLS:
-            raise InputError(f"{self.name} does not fit in memory as a table ({place}). Save it as CSV or Parquet.")
+        need = BYTES_PER_CELL * (self.n + 1) * n_columns
+        if need > self.checked:
+            what = f"{self.n + 1:,} records or more with {count(n_columns, 'field')} each"
+            self.packed.check_growth(need, what)
+            self.packed.check_memory(need, what)
+            self.checked = need + _CHECKED
 
     def _field(self, row: dict[str, str], key: str, value: Any) -> None:
         """Write one field of a record."""
@@ -251,19 +178,25 @@ class _Table:
                 self.distributions.add(outer)
             for key, each in inside.items():
                 if classes:
-                    self._put(row, f"{outer}:{key.strip()}", _spelled(each))
+                    self._put(row, self._path(outer, ":", key), _spelled(each))
                 elif isinstance(each, dict) and each:
                     by_class = roles.simple(key) in PROBABILITIES and _are_numbers(each)
                     if by_class:
                         self.distributions.add(outer)
                         for class_, share in each.items():
-                            self._put(row, f"{outer}:{class_.strip()}", _spelled(share))
+                            self._put(row, self._path(outer, ":", class_), _spelled(share))
                     else:
-                        waiting.append((f"{outer}.{key.strip()}", each))
+                        waiting.append((self._path(outer, ".", key), each))
                 elif roles.simple(key) in roles.LABEL_NAMES:
                     self._put(row, outer, _spelled(each))
                 else:
-                    self._put(row, f"{outer}.{key.strip()}", _spelled(each))
+                    self._put(row, self._path(outer, ".", key), _spelled(each))
+
+    def _path(self, outer: str, sign: str, key: str) -> str:
+        """Return the name of a nested field."""
+        if len(outer) + len(key) > _LONGEST_NAME:
+            raise InputError(f"{self.name} has a nested field whose name is longer than {_LONGEST_NAME:,} letters.")
+        return f"{outer}{sign}{key.strip()}"
 
     def _put(self, row: dict[str, str], column: str, cell: str) -> None:
         if column in row:
@@ -322,7 +255,7 @@ def _is_distribution(value: Mapping[str, Any]) -> bool:
 
 
 def _are_numbers(value: Mapping[str, Any]) -> bool:
-    return all(each is None or isinstance(each, _Number) for each in value.values())
+    return all(each is None or isinstance(each, Number) for each in value.values())
 
 
 def _spelled(value: Any) -> str:
@@ -338,7 +271,7 @@ def _spelled(value: Any) -> str:
 
 def _json(value: Any) -> str:
     """Return a value as JSON, numbers as they were spelled."""
-    if isinstance(value, _Number):
+    if isinstance(value, Number):
         return str(value)
     if isinstance(value, dict):
         return (
@@ -356,5 +289,10 @@ def as_column(cells: list[str]) -> pa.ChunkedArray | None:
     try:
         texts = pa.array(cells, pa.string())
     except UnicodeError:  # half a character, which has no UTF-8
-        texts = pa.array([cell.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for cell in cells])
+        texts = pa.array([as_name(cell) for cell in cells])
     return None if any("\0" in cell for cell in cells) else pa.chunked_array([texts])
+
+
+def as_name(name: str) -> str:
+    """Return a field's name without half characters."""
+    return name.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

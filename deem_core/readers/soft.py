@@ -232,6 +232,9 @@ def read_soft(request: Request, naming: Naming, columns: Sequence[str]) -> Votes
             f"{shape[0]:,} rows × {shape[1]:,} learners × {shape[2]:,} classes of probabilities do not fit in memory. "
             "Split the file, or upload labels instead of probabilities."
         )
+    size = f"{shape[0]:,} rows × {shape[1]:,} learners × {shape[2]:,} classes of probabilities"
+    source.packed.check_growth(4 * math.prod(shape), size)
+    source.packed.check_memory(4 * math.prod(shape), size)
     soft = np.zeros(shape, np.float32)
     code_of = {key: code for code, key in enumerate(coding.keys)}
     mended = [0, 0]

@@ -7,13 +7,14 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from deem_core.errors import InputError
-from deem_core.readers import decode, parse, records
+from deem_core.readers import decode, parquet, parse, records
+from deem_core.readers.bounds import Packed
 from deem_core.readers.notes import Notebook
+from deem_core.readers.objects import is_json
 from deem_core.readers.roles import UNNAMED
-from deem_core.text import count
+from deem_core.text import clip, count
 from deem_core.votes.labels import LabelColumn, encode, is_number
 
 LONGEST_NAME = 64
@@ -36,6 +37,8 @@ class Source:
         Parquet has the encoding "parquet" and no delimiter; JSON records have no delimiter.
     votes : tuple of str
         Columns that the file itself calls votes, as JSON records can.
+    bytes : int
+        Size of the file as it came, 0 if unknown.
     """
 
     name: str
@@ -45,6 +48,12 @@ class Source:
     delimiter: str | None
     compression: str | None
     votes: tuple[str, ...] = ()
+    bytes: int = 0
+
+    @property
+    def packed(self) -> Packed:
+        """The file by its size, for what is made of it."""
+        return Packed(self.name, self.bytes)
 
     @property
     def columns(self) -> list[str]:
@@ -114,12 +123,14 @@ def open_source(
         source = _from_parquet(raw, notebook)
     else:
         text = decode.decode(raw, encoding)
-        if delimiter is None and records.is_json(text.data):
+        if delimiter is None and is_json(text.data):
             return _from_records(raw, text, notebook)
-        parsed = parse.parse(raw.name, text.data, delimiter)
+        parsed = parse.parse(raw.name, text.data, delimiter, packed=raw.packed)
         names = clean_header(raw.name, parsed.header, parsed.columns, notebook)
         table = pa.table(parsed.columns, names=names)
-        source = Source(raw.name, table, parsed.header, text.encoding, parsed.delimiter, raw.compression)
+        source = Source(
+            raw.name, table, parsed.header, text.encoding, parsed.delimiter, raw.compression, bytes=raw.packed
+        )
         _note_text(raw, text, parsed, notebook)
     if not source.table.num_columns or not source.table.num_rows:
         raise InputError(
@@ -130,7 +141,7 @@ def open_source(
 
 def _from_records(raw: decode.Raw, text: decode.Text, notebook: Notebook) -> Source:
     """Return JSON records as a table of text."""
-    found = records.parse_records(raw.name, text.data)
+    found = records.parse_records(raw.name, text.data, packed=raw.packed)
     for doubt in (raw.doubt, text.doubt, *found.doubts):
         if doubt:
             notebook.add("warning", doubt)
@@ -144,10 +155,19 @@ def _from_records(raw: decode.Raw, text: decode.Text, notebook: Notebook) -> Sou
             columns[name] = column.dictionary_encode() if repeats else column
     if not columns:
         raise InputError(f"The records in {raw.name} have no field that can be read. Write one field per learner.")
-    header = tuple(columns)
+    header = tuple(map(records.as_name, columns))
     names = clean_header(raw.name, header, list(columns.values()), notebook)
     table = pa.table(list(columns.values()), names=names)
-    return Source(raw.name, table, header, text.encoding, None, raw.compression, found.votes)
+    return Source(
+        raw.name,
+        table,
+        header,
+        text.encoding,
+        None,
+        raw.compression,
+        tuple(map(records.as_name, found.votes)),
+        bytes=raw.packed,
+    )
 
 
 def _note_text(raw: decode.Raw, text: decode.Text, parsed: parse.TextTable, notebook: Notebook) -> None:
@@ -219,26 +239,41 @@ def refuse_repeated(file: str, names: list[str]) -> None:
 
 
 def _from_parquet(raw: decode.Raw, notebook: Notebook) -> Source:
-    try:
-        file = pq.ParquetFile(pa.BufferReader(raw.data))
-        refuse_repeated(raw.name, [name.strip() for name in file.schema_arrow.names])
-        table = file.read(use_pandas_metadata=False)
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{raw.name} is a damaged Parquet file. Write it again. ({first_line(error)})") from None
-    if len(table.column_names) > parse.MAX_COLUMNS:
-        raise InputError(f"{raw.name} has {table.num_columns:,} columns; at most {parse.MAX_COLUMNS:,} can be read.")
     texts = {}
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        text = as_text(column)
-        if text is None:
-            notebook.leave_out(name, f"its cells ({column.type}) are not labels.")
-        else:
-            texts[name] = text
+    packed = Packed(raw.name, raw.packed)
+    with parquet.opened(raw.name, raw.data) as file:
+        schema = file.schema_arrow
+        refuse_repeated(raw.name, [name.strip() for name in schema.names])
+        parquet.check_rows(file, packed)
+        plain = parquet.plain_columns(schema)
+        table = file.read(None if len(plain) == len(schema) else plain, use_pandas_metadata=False)
+        for field in schema:
+            column = table[field.name] if field.name in plain else None
+            if column is not None:
+                parquet.check_texts(column, packed)
+            text = None if column is None else as_text(column)
+            if text is None:
+                notebook.leave_out(field.name, f"its cells ({told_type(field.type)}) are not labels.")
+            else:
+                texts[field.name] = text
     if not texts:
         raise InputError(f"{raw.name} has no column that can be read as labels. Write one column per learner.")
     header = tuple(texts)
     names = clean_header(raw.name, header, list(texts.values()), notebook)
-    return Source(raw.name, pa.table(list(texts.values()), names=names), header, "parquet", None, raw.compression)
+    return Source(
+        raw.name,
+        pa.table(list(texts.values()), names=names),
+        header,
+        "parquet",
+        None,
+        raw.compression,
+        bytes=raw.packed,
+    )
+
+
+def told_type(kind: pa.DataType) -> str:
+    """Return the name of a type as it was written."""
+    return clip(str(kind.value_type if pa.types.is_dictionary(kind) else kind), 60)
 
 
 def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
@@ -258,8 +293,3 @@ def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
     except (pa.ArrowException, NotImplementedError):
         return None
     return None if pc.any(pc.match_substring(text, "\0")).as_py() else text
-
-
-def first_line(error: Exception) -> str:
-    """Return the first line of what Arrow says of an error."""
-    return str(error).splitlines()[0] if str(error) else type(error).__name__

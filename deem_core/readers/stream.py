@@ -15,13 +15,14 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
-import pyarrow.parquet as pq
 
 from deem_core.errors import InputError
-from deem_core.readers import decode, parse
+from deem_core.readers import decode, parquet, parse
+from deem_core.readers.bounds import Packed
 from deem_core.readers.notes import Notebook
-from deem_core.readers.records import is_json
-from deem_core.readers.source import as_text, clean_header, first_line, note_above, refuse_repeated
+from deem_core.readers.objects import is_json
+from deem_core.readers.parquet import first_line
+from deem_core.readers.source import as_text, clean_header, note_above, refuse_repeated, told_type
 from deem_core.text import clip, count
 
 HEAD_BYTES = 1 << 20
@@ -29,9 +30,9 @@ HEAD_BYTES = 1 << 20
 
 _BLOCK = 1 << 22  # bytes of text that Arrow parses at once
 _MOST_LINES = 100  # of a cell; one with more is an open quote
+_OFFSETS = 4  # bytes that Arrow keeps beside the letters of each cell
 _PARQUET_ROWS = 1 << 16
 _FIRST_ROWS = 1_000  # by which columns of Parquet are told that are no text
-_PARQUET_BUFFER = 1 << 20  # bytes read at once: row groups may be larger than memory
 _CODECS = {"UTF-8": "utf8", decode.MARKED: "utf8", decode.WINDOWS: "cp1252"}
 
 
@@ -67,6 +68,11 @@ class Stream:
         """The file's name, for messages."""
         return self.path.name
 
+    @property
+    def packed(self) -> Packed:
+        """The file by its size."""
+        return Packed(self.name, os.path.getsize(self.path))
+
     def batches(self, rows: int) -> Iterator[pa.Table]:
         """Yield all rows as text, ``rows`` at a time.
 
@@ -77,29 +83,34 @@ class Stream:
 
     def _parquet_pieces(self) -> Iterator[pa.Table]:
         done = 0
-        try:
-            with pq.ParquetFile(self.path, buffer_size=_PARQUET_BUFFER, pre_buffer=False) as file:
-                for batch in file.iter_batches(_PARQUET_ROWS, columns=list(self.header)):
-                    texts = [as_text(pa.chunked_array([column])) for column in batch.columns]
-                    for name, text in zip(self.columns, texts, strict=True):
-                        if text is None:
-                            raise InputError(
-                                f"Column {name!r} of {self.name} holds cells that are not text between rows "
-                                f"{done + 1:,} and {done + batch.num_rows:,}. Fix them, or write the file without it."
-                            )
-                    yield pa.table(texts, names=list(self.columns))
-                    done += batch.num_rows
-        except (pa.ArrowException, OSError) as error:
-            raise _damaged(self.name, error) from None
+        packed = self.packed
+        with parquet.opened(self.name, self.path) as file:
+            for batch in file.iter_batches(_PARQUET_ROWS, columns=list(self.header)):
+                cells = [pa.chunked_array([column]) for column in batch.columns]
+                texts = []
+                for name, column in zip(self.columns, cells, strict=True):
+                    parquet.check_texts(column, packed)
+                    text = as_text(column)
+                    if text is None:
+                        raise InputError(
+                            f"Column {name!r} of {self.name} holds cells that are not text between rows "
+                            f"{done + 1:,} and {done + batch.num_rows:,}. Fix them, or write the file without it."
+                        )
+                    texts.append(text)
+                yield pa.table(texts, names=list(self.columns))
+                done += batch.num_rows
 
     def _text_pieces(self) -> Iterator[pa.Table]:
-        spaced = _SpacedLines()
+        spaced, packed, read = _SpacedLines(), self.packed, 0
         try:
             for batch in self._text_reader(spaced):
+                read += batch.nbytes - _OFFSETS * batch.num_rows * batch.num_columns
+                if self.compression:
+                    packed.check_ratio(read)
                 yield pa.table(batch.columns, names=list(self.columns))
         except pa.ArrowInvalid as error:
             raise InputError(self._why_broken(error)) from error
-        except OSError as error:
+        except (OSError, UnicodeError) as error:
             raise InputError(f"{self.name} cannot be read to its end: {first_line(error)}.") from None
 
     def _text_reader(self, handler: Any, *, threads: bool = True) -> pacsv.CSVStreamingReader:
@@ -215,46 +226,47 @@ def _read_head(path: Path) -> decode.Raw:
     """Return the beginning of a file, unpacked and cut after a line."""
     try:
         with path.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
+            beginning = file.read(decode.BEGINNING)
+        packed = beginning[:2] == b"\x1f\x8b"
+        if packed:
+            decode.check_beginning(path.name, beginning, path.stat().st_size)
         with pa.input_stream(str(path), compression="gzip" if packed else None) as stream:
             head = stream.read(HEAD_BYTES)
     except FileNotFoundError:
         raise InputError(f"There is no file {str(path)!r}. Check the path.") from None
+    except InputError:
+        raise
     except (OSError, ValueError) as error:
         raise InputError(f"{str(path)!r} cannot be read: {first_line(error)}.") from None
     if not head:
         raise InputError(f"{path.name} is empty (0 bytes). Upload a CSV or Parquet file with a header.")
     if len(head) == HEAD_BYTES and b"\0" not in head and b"\n" in head:  # two-byte encodings are cut by the byte
         head = head[: head.rindex(b"\n") + 1]
-    return decode.Raw(path.name, head, "gzip" if packed else None)
+    return decode.Raw(path.name, head, "gzip" if packed else None, path.stat().st_size)
 
 
 def _open_parquet(path: Path, notebook: Notebook) -> Stream:
-    try:
-        with pq.ParquetFile(path, buffer_size=_PARQUET_BUFFER, pre_buffer=False) as file:
-            schema = file.schema_arrow
-            refuse_repeated(path.name, [name.strip() for name in schema.names])
-            if len(schema.names) > parse.MAX_COLUMNS:
-                raise InputError(
-                    f"{path.name} has {len(schema.names):,} columns; at most {parse.MAX_COLUMNS:,} can be read."
-                )
-            first = pa.Table.from_batches(islice(file.iter_batches(_FIRST_ROWS), 1), schema)
-    except (pa.ArrowException, OSError) as error:
-        raise _damaged(path.name, error) from None
     header = []
-    for field, cells in zip(schema, first.columns, strict=True):  # a type does not tell: bytes are text or images
-        if as_text(cells) is None:
-            notebook.leave_out(field.name, f"its cells ({field.type}) are not labels.")
-        else:
-            header.append(field.name)
+    packed = Packed(path.name, path.stat().st_size)
+    with parquet.opened(path.name, path) as file:
+        schema = file.schema_arrow
+        refuse_repeated(path.name, [name.strip() for name in schema.names])
+        parquet.check_suspicious_rows(file, packed)
+        plain = parquet.plain_columns(schema)
+        first = pa.Table.from_batches(
+            islice(file.iter_batches(_FIRST_ROWS, columns=plain), 1), pa.schema([schema.field(name) for name in plain])
+        )
+        for field in schema:  # a type does not tell: bytes are text or images
+            if field.name in plain:
+                parquet.check_texts(first[field.name], packed)
+            if field.name not in plain or as_text(first[field.name]) is None:
+                notebook.leave_out(field.name, f"its cells ({told_type(field.type)}) are not labels.")
+            else:
+                header.append(field.name)
     if not header:
         raise InputError(f"{path.name} has no column that can be read as labels. Write one column per learner.")
     names = clean_header(path.name, tuple(header), [], notebook)
     return Stream(path, tuple(header), tuple(names), "parquet", None, None)
-
-
-def _damaged(name: str, error: Exception) -> InputError:
-    return InputError(f"{name} is a damaged Parquet file. Write it again. ({first_line(error)})")
 
 
 def _regular(pieces: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:

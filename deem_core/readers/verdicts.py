@@ -146,7 +146,7 @@ def _decided(
     voted = given & ~np.isin(column.indices, [at for at, key in enumerate(column.keys) if request.rule.is_missing(key)])
     low = shares[voted] < 1 / n_classes - 0.01
     of_class = None
-    if n_classes == 2 and low.mean() > 1 - SURE:
+    if n_classes == 2 and low.size and low.mean() > 1 - SURE:
         of_class = _class_of(keys[voted], shares[voted])
     if of_class is None and low.size and low.mean() > MOST_BELOW_CHANCE:
         return None

@@ -12,9 +12,13 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from deem_core.errors import InputError
+from deem_core.text import clip
 from deem_core.typing import Codes
 from deem_core.votes.arrays import NO_VOTE
 from deem_core.votes.labels import MAX_CLASSES
+
+MOST_SEED = 2**32 - 1
+"""Largest seed that NumPy takes everywhere."""
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
@@ -172,6 +176,21 @@ class NormalisedSoft:
     n_zero: int
     n_partial: int
     first_rows: tuple[int, ...]
+
+
+def check_seed(random_state: Any, *, generators: bool = False) -> None:
+    """Refuse what cannot start random numbers.
+
+    That is anything but None, a whole number or a RandomState, and a Generator where these are taken.
+    """
+    kinds = (np.random.RandomState, np.random.Generator) if generators else np.random.RandomState
+    if random_state is None or isinstance(random_state, kinds):
+        return
+    if not isinstance(random_state, (int, np.integer)) or not 0 <= random_state <= MOST_SEED:
+        raise InputError(
+            f"random_state is {clip(repr(random_state))}; it takes a whole number from 0 to {MOST_SEED:,}, or None for "
+            "other random numbers every time."
+        )
 
 
 def as_array(probabilities: Any) -> NDArray[np.float32]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from deem_core.typing import Floats, Integers
 from deem_core.votes import NO_VOTE, Votes
 from deem_core.votes.majority import fair_hits
+from deem_core.votes.recode import as_votes
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,8 @@ class Facts:
         return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(self).items()}
 
 
-def describe(votes: Votes) -> Facts:
-    """Compute the facts.
+def describe(votes: Any) -> Facts:
+    """Compute the facts of Votes, a frame or an array.
 
     Truth, where there is any, serves the two evaluation figures only.
 
@@ -81,6 +82,7 @@ def describe(votes: Votes) -> Facts:
     >>> describe(Votes.from_labels([["cat", "cat", "dog"], ["dog", "dog", "dog"]])).n_unanimous
     1
     """
+    votes = as_votes(votes)
     tally = FactsTally(votes.learners, votes.n_classes)
     tally.add(votes)
     return tally.facts()

@@ -94,7 +94,11 @@ def as_votes(X: Any) -> Votes:
         return X
     if isinstance(X, pd.DataFrame):
         return Votes.from_frame(X)
-    if np.ndim(X) == 3:
+    try:
+        dimensions = np.ndim(X)
+    except ValueError:  # lists of several lengths
+        raise InputError("Votes must be a regular table: every row needs a label, or None, of every learner.") from None
+    if dimensions == 3:
         return Votes.from_soft(X)
     return Votes.from_labels(X)
 

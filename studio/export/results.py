@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
@@ -18,6 +19,7 @@ from deem_core import InputError
 from deem_core.answers import Answer, StoredAnswer, export
 from deem_core.readers import Reading, Source
 from deem_core.runs import FusionSummary, Run
+from deem_core.text import clip
 from deem_core.typing import Floats
 from deem_core.votes import Votes, as_label_array
 from deem_core.votes.recode import recode
@@ -34,6 +36,8 @@ FORMATS = {
 
 _MOST_ADDED = 3 + len(export.DIAGNOSTICS)  # columns beside the probabilities
 _CELL_BYTES = 20  # of a number as text
+_LONGEST_STEM = 80  # letters of a file's name
+_UNSAFE = re.compile(r"[^\w .,()+=@#…-]")  # in the name of a download: slashes, marks and what is invisible
 
 
 @dataclass(frozen=True)
@@ -219,4 +223,4 @@ def file_name(opened: Opened, ending: str = "fused.csv") -> str:
     stem = opened.dataset.name
     for suffix in (".gz", ".csv", ".tsv", ".txt", ".parquet", ".pq"):
         stem = stem.removesuffix(suffix)
-    return f"{stem or 'votes'}_{ending}"
+    return _UNSAFE.sub("_", f"{clip(stem, _LONGEST_STEM).strip('. …') or 'votes'}_{ending}")

@@ -14,10 +14,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 ROOMS = (
+    "text",
     "errors",
     "control",
     "alarm",
-    "text",
     "typing",
     "votes",
     "files",

@@ -26,5 +26,10 @@ def test_plain_keeps_links_and_icons_from_coming_to_life(words):
     assert words not in plain(words).replace("\\", "")
 
 
+def test_plain_leaves_out_marks_that_turn_the_direction_of_writing():
+    assert plain("a\u202eb\u2066c\u200f") == "abc"
+    assert plain("שלום") == "שלום"
+
+
 def test_plain_leaves_the_names_of_soft_columns_alone():
     assert plain("svm:7 and tree:7").replace("\\", "") == "svm:7 and tree:7"

@@ -33,6 +33,7 @@ from deem_core.training.sweep.referee import Referee
 from deem_core.training.sweep.result import Curves, Sweep, finish
 from deem_core.training.sweep.trainer import Stack
 from deem_core.votes.arrays import spread_rows
+from deem_core.votes.checks import check_seed
 from deem_core.votes.recode import votes_to_learn_from
 
 UNLUCKY = (
@@ -129,6 +130,7 @@ class Sweeper:
         config = config or TrainConfig()
         guidance.smooth(np.zeros((1, 1)), smoothing)  # its bounds, before any work is done
         self.smoothing, self.control = smoothing, control or Control()
+        check_seed(config.random_state)
         self.seed = int(check_random_state(config.random_state).randint(2**31 - 1))
         votes = votes_to_learn_from(votes, config.allow_few_learners)
         self.plan = plan_sweep(votes, config, self.seed, self.control) if plan is None else plan

@@ -22,11 +22,7 @@ def test_a_file_beyond_the_limit_is_read_in_parts(tmp_path, monkeypatch, name):
 def test_little_free_memory_counts_too(tmp_path, monkeypatch):
     path = tmp_path / "votes.csv"
     path.write_text("a,b\n" + "x,y\n" * 10_000)
-
-    class Little:
-        available = 1_000_000
-
-    monkeypatch.setattr(memory.psutil, "virtual_memory", Little)
+    monkeypatch.setattr(memory, "free_memory", lambda: 1_000_000)
     assert memory.needs_parts(path)
 
 
