@@ -15,6 +15,10 @@ from typing import IO, Any, BinaryIO
 from deem_core.errors import InputError
 from deem_core.files.atomic import whole_file
 
+MARK = "workspace.json"
+"""File that makes a folder a workspace."""
+FORMAT = "deem-studio-workspace"
+
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -129,6 +133,11 @@ def read_json(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError, RecursionError):
         return None
     return content if isinstance(content, dict) else None
+
+
+def is_workspace(root: Path) -> bool:
+    """Tell whether a folder is a workspace."""
+    return (read_json(root / MARK) or {}).get("format") == FORMAT
 
 
 def refuse_links(path: Path) -> None:

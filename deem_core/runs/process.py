@@ -110,7 +110,7 @@ _DETACHED = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0) | getattr(subproc
 
 
 def spawn(folder: Path, cwd: Path) -> subprocess.Popen[bytes]:
-    """Start ``python -m deem_core work FOLDER`` in its own session.
+    """Start ``python -m deem_core.runs FOLDER`` in its own session.
 
     Its output goes to the log of the run.
 
@@ -119,7 +119,7 @@ def spawn(folder: Path, cwd: Path) -> subprocess.Popen[bytes]:
     log = open_private(folder / LOG, os.O_WRONLY | os.O_APPEND)
     try:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "deem_core", "work", str(folder)],  # -P: imports nothing from the folder
+            [sys.executable, "-P", "-m", "deem_core.runs", str(folder)],  # -P: imports nothing from the folder
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -7,13 +7,15 @@ import os
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from deem_core.model.records import Record
 from deem_core.runs.annotations import FILE as ANNOTATIONS
 from deem_core.runs.annotations import Annotations
 from deem_core.runs.private import is_id, is_plain, open_to_read, read_json, write_private_json
 from deem_core.runs.process import LOG, Worker
+
+if TYPE_CHECKING:  # a worker that waits does without NumPy
+    from deem_core.model.records import Record
 
 SPEC = "spec.json"
 PROGRESS = "progress.jsonl"
@@ -28,7 +30,6 @@ LABELS = "labels_{}.parquet"
 """Of a comparison: the answer of a method, by its name."""
 BALLAST = "ballast"
 _OURS = frozenset({SPEC, "state.json", "worker.json", "cancel", "finish", PROGRESS, LOG, BALLAST, PARTIAL, ANNOTATIONS})
-_RECORD = tuple(item.name for item in fields(Record))
 
 
 @dataclass(frozen=True)
@@ -135,12 +136,15 @@ class Run:
 
         They come restart by restart, in the order of their updates; see `progress` for what is read.
         """
+        from deem_core.model.records import Record  # noqa: PLC0415
+
+        names = [item.name for item in fields(Record)]
         lines, end = self.progress(start)
         latest: dict[tuple[int, int], Record] = {}
         for line in lines:
-            if line.get("type") == "record" and set(line) >= set(_RECORD):
+            if line.get("type") == "record" and set(line) >= set(names):
                 with suppress(KeyError, TypeError, ValueError):  # a damaged line
-                    record = Record.from_dict({name: line[name] for name in _RECORD})
+                    record = Record.from_dict({name: line[name] for name in names})
                     latest[record.restart, record.update] = record
         return [latest[key] for key in sorted(latest)], end
 
