@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from safetensors.numpy import save as to_bytes
 from deem_core.errors import InputError
 from deem_core.estimators.peek import FORMAT, VERSION, check_metadata
 from deem_core.files.atomic import whole_file
+from deem_core.files.seals import SEAL, tensor_sum
 
 if TYPE_CHECKING:
     from deem_core.estimators.base import Fuser
@@ -72,6 +74,7 @@ def save(content: Content, path: str | os.PathLike[str]) -> None:
     """Write a model file."""
     metadata = {"format": FORMAT, "version": str(VERSION), "json": json.dumps(content.header, default=_plain)}
     arrays = {name: np.ascontiguousarray(array) for name, array in content.arrays.items()}
+    metadata[SEAL] = _checksum(metadata["json"], arrays)
     with whole_file(path) as stream:
         stream.write(to_bytes(arrays, metadata))
 
@@ -89,8 +92,11 @@ def load(path: str | os.PathLike[str]) -> Fuser:
         raise InputError(f"There is no model file {name!r}. Check the path.")
     try:
         with safe_open(name, framework="np") as file:
-            header = check_metadata(name, file.metadata())
+            metadata = file.metadata()
+            header = check_metadata(name, metadata)
             arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118  # not a dictionary
+        if metadata.get(SEAL) not in (None, _checksum(metadata["json"], arrays)):  # earlier versions wrote none
+            raise ValueError("another content than was written")
         kind = header["estimator"]
         estimator: type[Fuser] = getattr(import_module(KINDS[kind]), kind)
         return estimator.of_content(Content(header, arrays))
@@ -107,6 +113,10 @@ def load(path: str | os.PathLike[str]) -> Fuser:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{name!r} is damaged or not a DEEM Studio model ({type(error).__name__}).") from None
+
+
+def _checksum(header: str, arrays: Mapping[str, NDArray[Any]]) -> str:
+    return tensor_sum([header], ((name, str(array.dtype), array.shape, array.data) for name, array in arrays.items()))
 
 
 def is_plain(value: Any) -> bool:

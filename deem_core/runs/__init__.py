@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from deem_core.runs.run import Run, State
     from deem_core.runs.summary import FusionSummary
     from deem_core.runs.workspace import Workspace
+    from deem_core.runs.wreck import Wreck
 
 _HOMES = {
     "Annotations": "runs.annotations",
@@ -44,6 +45,7 @@ _HOMES = {
     "State": "runs.run",
     "Swept": "runs.beside",
     "Workspace": "runs.workspace",
+    "Wreck": "runs.wreck",
     "agreement": "runs.differences",
     "differing_rows": "runs.differences",
     "differing_settings": "runs.differences",
@@ -70,6 +72,7 @@ __all__ = [
     "State",
     "Swept",
     "Workspace",
+    "Wreck",
     "agreement",
     "differing_rows",
     "differing_settings",

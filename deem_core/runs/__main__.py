@@ -14,7 +14,7 @@ def main(folder: str) -> int:
     try:
         ended = work(folder)
     except DeemError as error:
-        print(error, file=sys.stderr)  # noqa: T201
+        sys.stderr.write(f"{error}\n")
         return 2
     return 2 if ended.state == "failed" else 0
 

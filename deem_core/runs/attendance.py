@@ -11,10 +11,10 @@ from pathlib import Path
 
 from deem_core.errors import InputError
 from deem_core.runs import removal
-from deem_core.runs.private import open_private, write_private_json
-from deem_core.runs.process import Worker, spawn
+from deem_core.runs.private import open_private, private_file, remove, write_private_json
+from deem_core.runs.process import LOG, Worker, spawn
 from deem_core.runs.queue import Queue, queue_of
-from deem_core.runs.run import BALLAST, CANCEL, FINISH, PROGRESS, WORKER, Run, State, worker_of, write_state
+from deem_core.runs.run import BALLAST, CANCEL, FINISH, PROGRESS, STATE, WORKER, Run, State, worker_of, write_state
 from deem_core.runs.status import clear_results
 
 BALLAST_BYTES = 1 << 16
@@ -43,7 +43,10 @@ def start(root: Path, queue: Queue, run: Run) -> None:
 
 
 def check_resumable(run: Run) -> None:
-    """Refuse to resume a run that goes on or is done, and await its worker's end."""
+    """Refuse to resume a run that goes on or is done.
+
+    The end of its last worker is awaited.
+    """
     state = run.state()
     if not (state.resumable or (state.state == "queued" and not run.is_attended())):
         raise InputError(f"The {removal.in_words(run)} is {state.state}; only cancelled and failed ones resume.")
@@ -58,9 +61,11 @@ def make_ready(run: Run) -> None:
     state, goes_on = run.state(), run.has_checkpoint()
     if run.is_attended() or not (state.resumable or state.state == "queued"):
         raise InputError(f"The {removal.in_words(run)} has already been resumed.")
-    for name in (CANCEL, WORKER, *([] if goes_on else [PROGRESS])):
-        with suppress(FileNotFoundError):
-            (run.path / name).unlink()
+    for name in (CANCEL, FINISH, WORKER, *([] if goes_on else [PROGRESS])):
+        remove(run.path / name)
+    for name in (STATE, PROGRESS, LOG, BALLAST):  # whatever is in the way of a file
+        if (run.path / name).is_symlink() or (run.path / name).is_dir():
+            remove(run.path / name)
     set_ballast(run.path)
     share, worked = (state.share, state.seconds) if goes_on else (0.0, 0.0)
     again = State("queued", share=share, created=run.created, worked=worked)
@@ -107,7 +112,7 @@ def finish(queue: Queue, run: Run) -> None:
 
 def set_ballast(folder: Path) -> None:
     """Hold some space in a run's folder."""
-    with os.fdopen(open_private(folder / BALLAST, os.O_WRONLY), "wb") as stream:
+    with private_file(folder / BALLAST) as stream:
         stream.write(secrets.token_bytes(BALLAST_BYTES))  # a disk that compresses must keep room for it too
 
 

@@ -65,7 +65,7 @@ class Worker:
         """Inverse of `to_dict`; None if the content is damaged."""
         try:
             return None if content is None else cls(int(content["pid"]), float(content["age"]), str(content["boot"]))
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             return None
 
     def to_dict(self) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from typing import Any
 from filelock import FileLock
 
 from deem_core.errors import InputError
-from deem_core.runs.private import is_plain, make_folder, read_json, refuse_links, write_private_json
+from deem_core.runs.private import disk, is_plain, make_folder, read_json, refuse_links, write_private_json
 from deem_core.runs.process import Worker
 
 POLL_SECONDS = 0.2
@@ -87,7 +87,7 @@ class Queue:
 
     @classmethod
     def of(cls, root: Path) -> Queue:
-        """Return the queues of a workspace; only here it is said where they are."""
+        """Return the queues of a workspace, from the one place that knows it."""
         return cls(root / "queue")
 
     @contextmanager
@@ -96,8 +96,13 @@ class Queue:
         path = make_folder(self.folder) / "lock"
         refuse_links(path)
         # A soft lock, where the system has no other, would outlive a holder that dies.
-        with FileLock(path, mode=0o600, poll_interval=_LOCK_SECONDS, fallback_to_soft=False):
+        lock = FileLock(path, mode=0o600, poll_interval=_LOCK_SECONDS, fallback_to_soft=False)
+        with disk("The workspace cannot be written"):
+            lock.acquire()
+        try:
             yield
+        finally:
+            lock.release()
 
     def take(self, queue: str, run: str, holder: Worker) -> Ticket:
         """Take the last place in the queue, under the lock.

@@ -142,6 +142,9 @@ def _fail(status: Status, error: BaseException) -> None:
         reason = "The disk is full: the results could not be written. Free some space and resume the run."
     elif isinstance(error, DeemError):
         reason = " ".join(str(error).splitlines())
+    elif isinstance(error, OSError):
+        _log.error("The disk refused", exc_info=error)
+        reason = f"The disk refused to read or write: {error.strerror or error}. Look after it and resume the run."
     elif isinstance(error, MemoryError) or "out of memory" in str(error):
         reason = "There was not enough memory: try a smaller batch, fewer rows, or another device."
     elif isinstance(error, KeyboardInterrupt):

@@ -17,6 +17,7 @@ from typing import Any
 from deem_core import __version__
 from deem_core.errors import InputError
 from deem_core.files.home import home
+from deem_core.files.seals import sealed
 from deem_core.readers import Reading, Sketch, read_gold
 from deem_core.runs import attendance, removal
 from deem_core.runs.answer_book import AnswerBook, merged_gold
@@ -35,16 +36,19 @@ from deem_core.runs.private import (
     FORMAT,
     MARK,
     checked_id,
+    disk,
     is_id,
     is_plain,
     make_folder,
     read_json,
+    remove,
     write_private_json,
 )
 from deem_core.runs.queue import Queue, queue_of
 from deem_core.runs.removal import Removal
 from deem_core.runs.run import SPEC, Run, State, write_state
 from deem_core.runs.store import Data, Inputs
+from deem_core.runs.wreck import Wreck
 from deem_core.votes import Votes
 
 
@@ -122,7 +126,7 @@ class Workspace:
         dataset = load_dataset(path)
         if dataset is None or dataset.truth_name != truth_name:
             dataset = Dataset(own_id, name, data, truth_name, truth_digest, reading, time.time())
-            write_private_json(dataset.to_dict(), path, durable=True)
+            write_private_json(sealed(dataset.to_dict()), path, durable=True)
         return dataset
 
     def dataset(self, id: str) -> Dataset:
@@ -133,7 +137,7 @@ class Workspace:
         return dataset
 
     def datasets(self) -> list[Dataset]:
-        """Return all datasets, newest first; damaged records are skipped."""
+        """Return all datasets, newest first; `wrecks` are left out."""
         paths = (path for path in (self.root / "datasets").glob("*.json") if is_id(path.stem))
         datasets = [dataset for path in paths if (dataset := load_dataset(path)) is not None]
         return sorted(datasets, key=lambda dataset: (dataset.created, dataset.id), reverse=True)
@@ -156,7 +160,7 @@ class Workspace:
         """Note whether a dataset could not be read as votes."""
         if dataset.unread != unread:
             path = self.root / "datasets" / f"{dataset.id}.json"
-            write_private_json(replace(dataset, unread=unread).to_dict(), path, durable=True)
+            write_private_json(sealed(replace(dataset, unread=unread).to_dict()), path, durable=True)
 
     def read_inputs(self, inputs: Mapping[str, Any]) -> Reading:
         """Read the inputs of a dataset or of a run's spec."""
@@ -233,26 +237,38 @@ class Workspace:
         target = self.root / "runs" / spec["id"]
         folder = make_folder(target.with_name(f".new-{spec['id']}"))
         try:
-            write_private_json(spec, folder / SPEC, durable=True)
+            write_private_json(sealed(spec), folder / SPEC, durable=True)
             write_state(folder, state, durable=True)
             attendance.set_ballast(folder)
-            folder.rename(target)
-        except OSError as error:
-            raise InputError(f"The run could not be written: {error.strerror or error}.") from error
+            with disk("The run could not be written"):
+                folder.rename(target)
         finally:
             if os.path.isdir(folder):
                 removal.delete_folder(folder)
         return self.run(spec["id"])
 
     def run(self, id: str) -> Run:
-        """Return a run; InputError if there is none."""
-        run = Run.load(self.root / "runs" / checked_id(id, "run"))
+        """Return a run; InputError if there is none, or only a wreck."""
+        path = self.root / "runs" / checked_id(id, "run")
+        run = Run.load(path)
         if run is None:
-            raise InputError(f"There is no run {id} in the workspace.")
+            wreck = Wreck.of_run(path)
+            raise InputError(f"There is no run {id} in the workspace." if wreck is None else wreck.sentence)
         return run
 
+    def wrecks(self) -> list[Wreck]:
+        """Return the runs and datasets that cannot be read, newest first."""
+        return Wreck.find(self.root)
+
+    def delete_wreck(self, wreck: Wreck) -> None:
+        """Delete a wreck, and the inputs that only it names."""
+        going = wreck.digests()
+        wreck.delete()
+        for path in removal.unused(self, going):
+            remove(path)
+
     def runs(self, *, dataset: str | None = None, kind: str | None = None) -> list[Run]:
-        """Return the runs, newest first; damaged folders are skipped.
+        """Return the runs, newest first; `wrecks` are left out.
 
         Only those of a dataset or kind, if given.
         """

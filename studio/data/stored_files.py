@@ -37,7 +37,7 @@ class StoredFile:
     def bytes(self) -> int:
         """Its size."""
         try:
-            return workspace().input(self.newest.data).stat().st_size
+            return workspace().inputs.place(self.newest.data).stat().st_size
         except (InputError, OSError):
             return 0
 
