@@ -15,7 +15,7 @@ from deem_core.files.seals import SEAL, sealed
 
 WRONG: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 3, 0.5, -1e300, 1e300, 10**17, 10**40, 10**400),
-    *("", "x", "x" * 5000, "\udc80", "../../etc/passwd", "‮<b>$x$</b>", "NaN"),
+    *("", "x", "x" * 5000, "\udc80", "../../etc/passwd", "\u202e<b>$x$</b>", "NaN"),
     *([], {}, [[]], [None], [1, 2, 3], ["a"], {"a": 1}, {"data": 3}, [{"a": []}]),
 )
 """What stands in a place where something else belongs."""

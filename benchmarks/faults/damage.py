@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from streamlit import cache_data, cache_resource
+from streamlit.testing.v1 import AppTest
 
 from benchmarks.faults.corruption import copy, corrupt, files_of
 from deem_core import cli
@@ -59,12 +61,12 @@ def commands(source: Path, place: Path, n: int, seed: int) -> Tally:
     tally = Tally()
     with _home(place):
         for at, ids, what in _damaged(source, place, n, seed):
-            victim = next((id for id in ids if id in what), ids[at % len(ids)])
+            victim = next((each for each in ids if each in what), ids[at % len(ids)])
             for words in _verbs(victim, at):
                 _command(words, what, tally)
             left = _listed(what, tally)
-            for id in set(ids) - left:
-                tally.problems.append(f"{what}: run {id[:6]} is no longer listed")
+            for each in set(ids) - left:
+                tally.problems.append(f"{what}: run {each[:6]} is no longer listed")
             _command(["runs", "delete", victim, "--yes"], what, tally, must_work=True)
             if victim in _listed(what, tally):
                 tally.problems.append(f"{what}: run {victim[:6]} is still there")
@@ -105,16 +107,13 @@ def _listed(what: str, tally: Tally) -> set[str]:
 
 def pages(source: Path, place: Path, n: int, seed: int) -> Tally:
     """Damage a file ``n`` times and visit a page each time, with the damaged run in the address."""
-    from streamlit import cache_data, cache_resource
-    from streamlit.testing.v1 import AppTest
-
     tally, rng = Tally(), np.random.default_rng([seed, 1])
     kinds = {run.id: (run.kind, run.dataset_id) for run in Workspace(source).runs()}
     with _home(place):
         for at, ids, what in _damaged(source, place, n, seed):
             cache_data.clear()
             cache_resource.clear()
-            victim = next((id for id in ids if id in what), ids[int(rng.integers(len(ids)))])
+            victim = next((each for each in ids if each in what), ids[int(rng.integers(len(ids)))])
             kind, dataset = kinds[victim]
             page = PAGES[at % len(PAGES)]
             app = AppTest.from_file(APP, default_timeout=120)

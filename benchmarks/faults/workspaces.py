@@ -16,15 +16,21 @@ from deem_core.runs import AnswerBook, Dataset, Reply, Run, Workspace
 from deem_core.runs.control import RunControl
 from deem_core.runs.job import Job
 from deem_core.runs.kinds import KINDS
-from deem_core.runs.queue import Queue
-from deem_core.runs.process import Worker
-from deem_core.runs.run import WORKER, State, write_state
 from deem_core.runs.private import write_private_json
+from deem_core.runs.process import Worker
+from deem_core.runs.queue import Queue
+from deem_core.runs.run import WORKER, State, write_state
 from deem_core.runs.status import Status
 
 QUICK: Mapping[str, Any] = {
-    **{"method": "deem", "updates": 30, "restarts": 2, "batch_size": 64},
-    **{"device": "cpu", "random_state": 0, "start": "majority", "near_copies": "keep"},
+    "method": "deem",
+    "updates": 30,
+    "restarts": 2,
+    "batch_size": 64,
+    "device": "cpu",
+    "random_state": 0,
+    "start": "majority",
+    "near_copies": "keep",
 }
 CONFIGS: Mapping[str, Mapping[str, Any]] = {
     "fuse": {"method": "auto", "random_state": 0},

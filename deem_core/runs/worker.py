@@ -10,7 +10,6 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -97,9 +96,7 @@ def _attend(root: Path, queue: Queue, run: Run, ticket: Ticket) -> None:
     status, stop = Status(run), threading.Event()
     control = RunControl(status, stop)
     over = threading.Event()
-    watching = threading.Thread(
-        target=_watch, args=(run.path / CANCEL, status, stop, over), kwargs={"leave": ticket.give_back}, daemon=True
-    )
+    watching = threading.Thread(target=_watch, args=(run, ticket, status, stop, over), daemon=True)
     watching.start()
     try:
         clear_results(run.path)
@@ -155,23 +152,40 @@ def _fail(status: Status, error: BaseException) -> None:
     status.end("failed", reason)
 
 
-def _watch(
-    cancel: Path, status: Status, stop: threading.Event, over: threading.Event, *, leave: Callable[[], None]
-) -> None:
-    """Watch for a cancel file.
+def _watch(run: Run, ticket: Ticket, status: Status, stop: threading.Event, over: threading.Event) -> None:
+    """Watch for a cancel file, and for a folder that is gone.
 
     End the process if the work does not end by itself in time.
     """
-    asked = None
+    asked, me = None, Worker.me()
     while not over.wait(POLL_SECONDS):
+        if run.path.is_dir():
+            _keep_place(run, ticket, me)
         with suppress(DeemError):  # if the disk refuses, the work itself will find out and say so
             status.flush()
-        if asked is None and os.path.lexists(cancel):
+        if asked is None and (os.path.lexists(run.path / CANCEL) or not run.path.is_dir()):
             asked = time.monotonic()
             stop.set()
         if asked is not None and time.monotonic() - asked > PATIENCE_SECONDS and status.end("cancelled"):
-            leave()
+            ticket.give_back()
             os._exit(0)
+
+
+def _keep_place(run: Run, ticket: Ticket, me: Worker) -> None:
+    """Write down anew who works on a run and holds its ticket, if that was damaged.
+
+    Else the run would look dead, and another could be started beside it. Who finds another one there steps aside.
+    """
+    with suppress(DeemError):
+        known = worker_of(run.path)
+        if not me.is_same(known):
+            if known is not None and known.alive:
+                _log.error("Another process works on this run; this one ends.")
+                ticket.give_back()
+                os._exit(1)
+            write_private_json(me.to_dict(), run.path / WORKER)
+        if not me.is_same(ticket.holder):
+            write_private_json(me.to_dict(), ticket.path)
 
 
 def _step_back(niceness: int) -> None:

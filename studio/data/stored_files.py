@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from deem_core import InputError
-from deem_core.runs import Dataset
-from studio import errors, state, text
+from deem_core.runs import Dataset, Wreck
+from studio import errors, jobs, state, text
 from studio.data import datasets
 from studio.workspace import workspace
 
@@ -50,10 +50,16 @@ def files() -> list[StoredFile]:
     return [StoredFile(tuple(same)) for same in by_content.values()]
 
 
+def damaged() -> list[Wreck]:
+    """Return the records of files that cannot be read."""
+    return [wreck for wreck in workspace().wrecks() if wreck.what == "dataset"]
+
+
 def table() -> None:
     """Show the stored files, each to be opened or deleted."""
     st.markdown(f"Files are kept in `{workspace().root}`, on this machine only, until you delete them.")
     stored = files()
+    jobs.wrecks(damaged())
     with st.container(border=True, gap="xsmall", key="kept_files"):
         for stored_file in stored[:SHOWN]:
             _row(stored_file)

@@ -21,9 +21,9 @@ from deem_core.files.seals import SEAL, parse_object, sealed
 from deem_core.runs import Workspace, checksums
 from deem_core.runs.control import RunControl
 from deem_core.runs.process import Worker
-from deem_core.runs.run import State, write_state
+from deem_core.runs.run import State, worker_of, write_state
 from deem_core.runs.status import Status
-from tests.core.runs.helpers import CSV, QUICK, ensemble, small
+from tests.core.runs.helpers import CSV, LONG, QUICK, ensemble, small, until
 from tests.core.runs.test_worker import worked_on
 from tests.in_process import done
 
@@ -133,7 +133,7 @@ def test_no_turned_bit_of_a_checkpoint_comes_back_as_numbers(workspace):
     control.save("a", saved)
     path = run.path / "checkpoint" / "a.safetensors"
     content = path.read_bytes()
-    for at in range(0, 8 * len(content)):
+    for at in range(8 * len(content)):
         turned = bytearray(content)
         turned[at // 8] ^= 1 << (at % 8)
         path.write_bytes(bytes(turned))
@@ -343,3 +343,44 @@ def test_seeded_corruptions_of_every_file_end_in_a_sentence(whole, tmp_path):
     tally = damage.commands(whole, (tmp_path / "place").resolve(), 24, seed=11)
     assert tally.problems == []
     assert tally.outcomes["done"] > tally.outcomes["one sentence"] > 0
+
+
+def test_a_worker_writes_its_own_identity_again_when_that_is_damaged(workspace):
+    run = workspace.start_run("train", small(workspace), LONG)
+    until(lambda: run.state().state == "running")
+    worker = worker_of(run.path)
+    (ticket,) = workspace.queue.tickets("cpu")
+    for path in (run.path / "worker.json", ticket.path):
+        path.write_text("{")
+    until(lambda: worker.is_same(worker_of(run.path)) and worker.is_same(ticket.holder))
+    assert run.state().state == "running"
+    workspace.cancel(run)
+    assert until(lambda: run.state().state == "cancelled") < 2
+    until(lambda: not worker.alive)
+
+
+def test_of_two_workers_at_one_run_the_one_that_is_not_written_down_steps_aside(workspace):
+    import subprocess
+    import sys
+
+    run = workspace.start_run("train", small(workspace), LONG)
+    until(lambda: run.state().state == "running")
+    first = worker_of(run.path)
+    other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    try:
+        (run.path / "worker.json").write_text(json.dumps(Worker.of(other.pid).to_dict()))
+        until(lambda: not first.alive)
+        assert worker_of(run.path).pid == other.pid
+    finally:
+        other.kill()
+        other.wait()
+
+
+def test_a_worker_whose_folder_is_gone_ends(workspace):
+    run = workspace.start_run("train", small(workspace), LONG)
+    until(lambda: run.state().state == "running")
+    worker = worker_of(run.path)
+    shutil.rmtree(run.path)
+    assert until(lambda: not worker.alive) < 5
+    assert workspace.runs() == workspace.wrecks() == []
+    assert not run.path.exists()
