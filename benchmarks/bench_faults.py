@@ -1,7 +1,7 @@
 """Faults on purpose: kills, damaged files, and disks that refuse.
 
 ``python -m benchmarks.bench_faults PART`` does one part (workers, damage, pages, disks, app) and prints what came of it
-as Markdown; without a part it does all of them. ``--n`` and ``--seed`` draw other faults. The figures of the last run are in
+as Markdown; without a part it does all of them. ``--n`` and ``--seed`` draw other faults. The last figures are in
 ``benchmarks/results/faults.md``.
 """
 
