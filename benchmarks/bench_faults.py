@@ -1,8 +1,8 @@
 """Faults on purpose: kills, damaged files, and disks that refuse.
 
-``python -m benchmarks.bench_faults PART`` does one part (workers, damage, pages, disks, app) and prints what came of it
-as Markdown; without a part it does all of them. ``--n`` and ``--seed`` draw other faults. The last figures are in
-``benchmarks/results/faults.md``.
+``python -m benchmarks.bench_faults PART`` does one part and prints what came of it as Markdown; the parts are
+workers, readings, damage, pages, disks and app. Without a part it does all of them; ``--n`` and ``--seed`` draw other
+faults. The last figures are in ``benchmarks/results/faults.md``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks.faults import damage, disks, kills, outages
 from benchmarks.faults.workspaces import full_workspace
 
-MANY = {"workers": 70, "damage": 3000, "pages": 300, "disks": 0, "app": 12}
+MANY = {"workers": 70, "readings": 20_000, "damage": 1500, "pages": 100, "disks": 0, "app": 12}
 """Faults of each part."""
 _SHOWN = 20  # problems
 
@@ -67,6 +67,11 @@ def _workers(root: Path, n: int, seed: int) -> tuple[list[str], list[str]]:
     return lines, [str(kill) for kill in done if not (kill.truthful and kill.equal)]
 
 
+def _readings(root: Path, n: int, seed: int) -> tuple[list[str], list[str]]:
+    full_workspace(root / "whole")
+    return _tallied(damage.readings(root / "whole", root / "place", n, seed), n, "readings without checksums")
+
+
 def _damage(root: Path, n: int, seed: int) -> tuple[list[str], list[str]]:
     full_workspace(root / "whole")
     return _tallied(damage.commands(root / "whole", root / "place", n, seed), n, "commands")
@@ -97,7 +102,7 @@ def _app(root: Path, n: int, seed: int) -> tuple[list[str], list[str]]:
     return lines, [str(case) for case in found if not case.right]
 
 
-PARTS = {"workers": _workers, "damage": _damage, "pages": _pages, "disks": _disks, "app": _app}
+PARTS = {"workers": _workers, "readings": _readings, "damage": _damage, "pages": _pages, "disks": _disks, "app": _app}
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import os
 import shutil
 import traceback
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,16 @@ from streamlit.testing.v1 import AppTest
 
 from benchmarks.faults.corruption import copy, corrupt, files_of
 from deem_core import cli
+from deem_core.answers import StoredAnswer
+from deem_core.diagnostics.inspection import Inspection
+from deem_core.errors import InputError
 from deem_core.files.seals import SEAL
-from deem_core.runs import Workspace
+from deem_core.gold import Field
+from deem_core.runs import AnswerBook, FusionSummary, Run, Workspace, settings_of
 from deem_core.runs.checksums import FILE as CHECKSUMS
+from deem_core.runs.private import remove
+from deem_core.training.sweep.result import Sweep
+from deem_core.votes import Votes
 
 PAGES = ("home", "data", "learning_rate", "train", "learners", "dependence", "compare", "rows", "review", "export")
 ADDRESS = {"fuse": "run", "train": "run", "sweep": "sweep", "compare": "comparison", "ask": "ask", "apply": "run"}
@@ -168,3 +175,57 @@ def _home(place: Path) -> Iterator[None]:
 
 def _no_start(self: Any, run: Any) -> None:
     """Start nothing."""
+
+
+def readings(source: Path, place: Path, n: int, seed: int) -> Tally:
+    """Damage a file ``n`` times and read all that the library reads, where nothing but `InputError` may come out."""
+    tally = Tally()
+    copy(source, place)
+    old(place)
+    workspace = Workspace(place)
+    votes = workspace.read(workspace.datasets()[0]).votes
+    book = workspace.answer_book(workspace.datasets()[0])
+    by_id = {run.id: run for run in workspace.runs()}
+    files = [path for path in files_of(place) if path.name != "tree.csv"]
+    for at in range(n):
+        rng = np.random.default_rng([seed, 2, at])
+        path = files[int(rng.integers(len(files)))]
+        before, what = path.read_bytes(), ""
+        try:
+            what = f"{at} {path.relative_to(place)} {corrupt(path, rng)}"
+            for reading in _readings(workspace, by_id.get(path.parent.name), votes, book):
+                try:
+                    reading()
+                    tally.outcomes["read"] += 1
+                except InputError:
+                    tally.outcomes["one sentence"] += 1
+                except Exception as error:
+                    here = traceback.extract_tb(error.__traceback__)[-1]
+                    name = f"{Path(here.filename).name}:{here.lineno}"
+                    tally.outcomes["traceback"] += 1
+                    tally.problems.append(f"{what}: {type(error).__name__}: {str(error)[:80]} at {name}")
+        finally:
+            remove(path)
+            path.write_bytes(before)
+    return tally
+
+
+def _readings(workspace: Workspace, run: Run | None, votes: Votes, book: AnswerBook) -> list[Callable[[], Any]]:
+    always: list[Callable[[], Any]] = [workspace.runs, workspace.datasets, workspace.wrecks]
+    if run is None:
+        return [*always, book.answers, lambda: book.labels(votes).export()]
+    again = Run.load(run.path)
+    if again is None:
+        return [*always, lambda: workspace.run(run.id)]
+    own = [again.state, again.annotations, again.progress, again.records, again.partial, again.results, again.damage]
+    own += [lambda: settings_of(again), lambda: FusionSummary.of(again), lambda: workspace.with_gold(votes, again.spec)]
+    own += [lambda: workspace.removal([again])]
+    if again.kind == "sweep":
+        own.append(lambda: Sweep.from_dict(again.summary() or {}))
+    if again.kind == "inspect":
+        own.append(lambda: Inspection.load(again.path))
+    if again.kind == "ask":
+        own.append(lambda: Field.load(again.path, votes))
+    if (table := again.result("result.parquet")) is not None and again.kind in ("fuse", "train", "apply"):
+        own.append(lambda: StoredAnswer(table, votes.n_classes).answer(votes).summary())
+    return [*always, *own]
