@@ -12,13 +12,12 @@ import logging
 import sys
 import tempfile
 import time
-from collections import Counter
 from pathlib import Path
 
 from benchmarks.faults import damage, disks, kills, outages
 from benchmarks.faults.workspaces import full_workspace
 
-MANY = {"workers": 70, "readings": 20_000, "damage": 1500, "pages": 100, "disks": 0, "app": 12}
+MANY = {"workers": 65, "readings": 20_000, "damage": 1500, "pages": 100, "disks": 0, "app": 12}
 """Faults of each part."""
 _SHOWN = 20  # problems
 
@@ -55,12 +54,13 @@ def _tell(text: str) -> None:
 
 def _workers(root: Path, n: int, seed: int) -> tuple[list[str], list[str]]:
     done = kills.worker_kills(root, n, seed, _tell)
-    lines = ["| kind | kills | at work | waiting for its end | done before | truthful | equal |", "|" + "---|" * 7]
+    lines = ["| kind | runs | kills | share done at the kills | truthful | equal |", "|" + "---|" * 6]
     for kind in kills.KINDS:
         own = [kill for kill in done if kill.kind == kind]
-        found = Counter(state for kill in own for state in kill.found)
+        shares = sorted(share for kill in own for share in kill.at)
+        told = f"{shares[0]:.0%} to {shares[-1]:.0%}, median {shares[len(shares) // 2]:.0%}" if shares else "–"
         lines.append(
-            f"| {kind} | {sum(found.values())} | {found['failed']} | {found['cancelled']} | {found['done']} "
+            f"| {kind} | {len(own)} | {len(shares)} | {told} "
             f"| {sum(kill.truthful for kill in own)} of {len(own)} | {sum(kill.equal for kill in own)} of {len(own)} |"
         )
     lines += ["", f"{sum(len(kill.at) for kill in done)} kills of {len(done)} runs, each resumed until it was done."]

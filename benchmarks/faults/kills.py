@@ -23,7 +23,6 @@ KINDS = ("train", "fuse", "sweep", "compare", "ask", "apply", "inspect")
 LONGER: dict[str, dict[str, Any]] = {"train": {"updates": 600}, "sweep": {"updates": 60}}
 """What makes runs last a few seconds, so that a kill finds them at work."""
 PATIENCE = 600.0
-_FIRST = 0.2  # seconds after the start before which nobody is killed
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class Kill:
     ----------
     kind : str
     at : tuple of float
-        Share of the time an uninterrupted run takes, at each kill.
+        Share of the work that was done at each kill.
     found : tuple of str
         State of the run after each kill.
     truthful : bool
@@ -79,36 +78,33 @@ def worker_kills(root: Path, n: int, seed: int, tell: Callable[[str], None]) -> 
         for kind in KINDS:
             known = CONFIGS.get(kind)
             config = dict(known) | LONGER.get(kind, {}) if known is not None else None
-            configs[kind] = config or model_config(workspace, kind, references["train"][0])
-            started = time.monotonic()
+            configs[kind] = config or model_config(workspace, kind, references["train"])
             run = workspace.start_run(kind, dataset, configs[kind])
             until(lambda run=run: not run.is_active())
-            references[kind] = (run, time.monotonic() - started)
+            references[kind] = run
         while sum(len(kill.at) for kill in kills) < n:
             kind = KINDS[len(kills) % len(KINDS)]
-            reference, seconds = references[kind]
             run = workspace.new_run(kind, dataset, configs[kind])
             workspace.start(run)
-            kill = _killed(workspace, run, reference, seconds, rng)
+            kill = _killed(workspace, run, references[kind], rng)
             tell(f"{kind}: {kill}")
             kills.append(kill)
     return kills
 
 
-def _killed(workspace: Workspace, run: Run, reference: Run, seconds: float, rng: np.random.Generator) -> Kill:
+def _killed(workspace: Workspace, run: Run, reference: Run, rng: np.random.Generator) -> Kill:
     at, found, truthful = [], [], True
     for _ in range(int(rng.integers(1, 3))):
-        moment = float(rng.uniform(_FIRST, seconds))
-        time.sleep(moment)
-        worker = worker_of(run.path)
+        _await_moment(run, rng)
+        worker, share = worker_of(run.path), run.state().share
         if worker is not None and worker.alive:
             psutil.Process(worker.pid).kill()
             until(lambda worker=worker: not worker.alive)
         state = run.state()
-        at.append(round(moment / seconds, 2))
-        found.append(state.state)
-        if state.state == "done":
+        if state.state == "done":  # it was quicker
             break
+        at.append(round(share, 2))
+        found.append(state.state)
         truthful &= state.state == "failed" and state.reason == DIED and run.results() == []
         workspace.resume(run)
     until(lambda: not run.is_active())
@@ -116,6 +112,16 @@ def _killed(workspace: Workspace, run: Run, reference: Run, seconds: float, rng:
     equal = truthful and same(outcome(run), outcome(reference))
     _await_leaving(worker_of(run.path))
     return Kill(run.kind, tuple(at), tuple(found), truthful, equal)
+
+
+def _await_moment(run: Run, rng: np.random.Generator) -> None:
+    """Wait for a random moment: of the start of the worker, or of its work."""
+    if rng.random() < 0.3:
+        time.sleep(float(rng.uniform(0, 1.5)))
+        return
+    share = float(rng.uniform(0, 0.9))
+    until(lambda: not run.is_active() or (run.state().state == "running" and run.state().share >= share))
+    time.sleep(float(rng.uniform(0, 0.3)))
 
 
 def _await_leaving(worker: Worker | None) -> None:

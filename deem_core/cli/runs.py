@@ -40,7 +40,7 @@ def add(commands: Any) -> None:
         f"{annotate.HELP}"
         "  cancel   stop a run within two seconds; its progress is saved\n"
         "  resume   continue a cancelled or failed run from its last checkpoint\n"
-        "  delete   delete runs that have ended\n"
+        "  delete   delete runs that have ended or are damaged\n"
         "  prune    delete old runs; says which, and asks\n\n"
         "examples:\n"
         "  python -m deem_core runs\n"

@@ -20,7 +20,8 @@ _MOST_DIGITS = 18  # of a whole number: more fit neither a count nor a time
 
 def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return plain values with a seal."""
-    return {**content, SEAL: _json_sum(content)}
+    plain = json.loads(json.dumps(content))  # keys are text, so that they are sorted as they will be when read
+    return {**content, SEAL: _json_sum(plain)}
 
 
 def parse_object(text: bytes) -> dict[str, Any] | None:
@@ -58,8 +59,7 @@ def tensor_sum(texts: Iterable[str], tensors: Iterable[tuple[str, str, tuple[int
 
 
 def _json_sum(content: Mapping[str, Any]) -> str:
-    plain = json.loads(json.dumps(content))  # keys are text, so that they are sorted as they will be
-    text = json.dumps(plain, sort_keys=True, separators=(",", ":"))
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 

@@ -87,7 +87,10 @@ class Queue:
 
     @classmethod
     def of(cls, root: Path) -> Queue:
-        """Return the queues of a workspace, from the one place that knows it."""
+        """Return the queues of a workspace.
+
+        Only here it is said where they are.
+        """
         return cls(root / "queue")
 
     @contextmanager

@@ -172,7 +172,9 @@ def _watch(run: Run, ticket: Ticket, status: Status, stop: threading.Event, over
 
 
 def _keep_place(run: Run, ticket: Ticket, me: Worker) -> None:
-    """Write down anew who works on a run and holds its ticket, if that was damaged.
+    """Write down anew who works on a run, if that was damaged.
+
+    The same of who holds its ticket.
 
     Else the run would look dead, and another could be started beside it. Who finds another one there steps aside.
     """
