@@ -216,7 +216,7 @@ def page() -> None:
     if opened is None:
         with st.container(border=True, key="bring"):
             bring()
-        if stored_files.files():
+        if stored_files.files() or stored_files.damaged():
             st.header("Uploaded before", anchor=False)
             files()
         st.header("What a file can look like", anchor=False)

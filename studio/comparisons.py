@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet
 import streamlit as st
 
@@ -55,16 +57,17 @@ def so_far(run: Run) -> pd.DataFrame:
     names = list(METHODS) if asked == "all" else [name for name in asked if name in METHODS]
     rows = {name: {"method": METHODS[name].title, "state": "–", "seconds": "–", "note": ""} for name in names}
     for line in lines:
-        result = line.get("result")
-        if line.get("type") != "method" or line["name"] not in rows:
-            continue
-        row = rows[line["name"]]
-        if result:
-            row["state"] = "done" if result["seeds"] else "could not run"
-            row["seconds"] = "–" if result["seconds"] is None else f"{result['seconds']:.2f}"
-            row["note"] = result["note"]
-        elif row["state"] == "–" and run.is_active():
-            row["state"] = "running"
+        with suppress(KeyError, TypeError, ValueError):  # a damaged line
+            result = line.get("result")
+            if line.get("type") != "method" or line["name"] not in rows:
+                continue
+            row = rows[line["name"]]
+            if result:
+                seconds = "–" if result["seconds"] is None else f"{result['seconds']:.2f}"
+                state = "done" if result["seeds"] else "could not run"
+                row |= {"state": state, "seconds": seconds, "note": str(result["note"])}
+            elif row["state"] == "–" and run.is_active():
+                row["state"] = "running"
     return pd.DataFrame(list(rows.values()))
 
 
@@ -94,8 +97,11 @@ def labels(run: Run) -> Labels:
 
 @st.cache_resource(max_entries=3, show_spinner=False)
 def _labels(run_id: str, _path: Any) -> Labels:
-    table = pyarrow.parquet.read_table(_path)
-    return {name: table[name].to_numpy().astype(np.int32) for name in table.column_names}
+    try:
+        table = pyarrow.parquet.read_table(_path)
+        return {name: table[name].to_numpy().astype(np.int32) for name in table.column_names}
+    except (OSError, ValueError, pa.ArrowException):
+        raise InputError("The labels of this comparison are damaged. Compare again.") from None
 
 
 def ranked(comparison: Comparison, run: Run) -> pd.DataFrame:

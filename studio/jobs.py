@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 from deem_core import DeemError, comparison
-from deem_core.runs import FusionSummary, Run, State
+from deem_core.runs import FusionSummary, Run, State, Wreck
 from deem_core.votes import Votes
 from studio import state, text
 from studio.errors import callback_boundary
@@ -72,6 +72,9 @@ STATE_LOOKS = {
     "failed": (":material/error:", "red", "Failed"),
 }
 
+
+DAMAGED = (":material/heart_broken:", "red", "Damaged")
+"""How a run looks whose state or results are not what was written."""
 
 FELL_BACK = (":material/warning:", "orange")
 """How a training that failed looks: done, but by another method than asked for."""
@@ -199,6 +202,7 @@ def seen(run: Run) -> State:
     looks: dict[str, tuple[float, State]] = st.session_state.setdefault(_LOOKS, {})
     at, now = looks.get(run.id, (-math.inf, None))
     if now is None or time.monotonic() - at > SAME_TICK_SECONDS:
+        run.damage()  # results are read once, so that none is shown that is not what was written
         now = run.state()
         looks[run.id] = (time.monotonic(), now)
     return now
@@ -239,6 +243,8 @@ def _instead(id: str, ended: float, _run: Run) -> str:
 
 def look(run: Run, now: State) -> tuple[str, str, str]:
     """Return icon, colour and word for the state of a run."""
+    if now.damaged:
+        return DAMAGED
     other = instead(run, now)
     return (*FELL_BACK, f"Fell back to {other}") if other else STATE_LOOKS[now.state]
 
@@ -335,10 +341,39 @@ SHOWN = 8
 def table() -> None:
     """Show the latest runs of all datasets."""
     runs = [run for run in workspace().runs() if run.kind in PAGES][:SHOWN]
+    wrecked = [wreck for wreck in workspace().wrecks() if wreck.what == "run"]
+    wrecks(wrecked)
+    if not runs and wrecked:
+        return
     if not runs:
         st.caption("Nothing has been run yet. Load a sample above or upload your own file, and fuse it with one click.")
         return
     watch(runs, _rows)
+
+
+def wrecks(found: Sequence[Wreck]) -> None:
+    """Show runs or datasets that cannot be read, each to be deleted."""
+    if not found:
+        return
+    with st.container(border=True, gap="xsmall", key=f"damaged_{found[0].what}s"):
+        for wreck in found:
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                icon, color, word = DAMAGED
+                st.badge(word, icon=icon, color=color)  # type: ignore[arg-type]
+                st.markdown(text.plain(" ".join(filter(None, (wreck.name, wreck.sentence)))), width="stretch")
+                st.button(
+                    "Delete",
+                    key=f"delete_wreck_{wreck.id}",
+                    type="tertiary",
+                    icon=":material/delete:",
+                    on_click=_delete_wreck,
+                    args=(wreck,),
+                )
+
+
+def _delete_wreck(wreck: Wreck) -> None:
+    with callback_boundary():
+        workspace().delete_wreck(wreck)
 
 
 def has_model(run: Run) -> bool:

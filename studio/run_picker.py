@@ -60,7 +60,7 @@ def words(run: Run) -> str:
         jobs.title(run),
         *(f"#{tag}" for tag in known.tags),
         "baseline" if known.pinned else "",
-        "" if now.state == "done" else jobs.STATE_LOOKS[now.state][2].lower(),
+        "" if now.state == "done" else now.word,
         jobs.when(run),
         run.id[:_ID_SHOWN],
     ]

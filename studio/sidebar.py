@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import streamlit as st
@@ -11,6 +12,7 @@ from deem_core.model import Device
 from deem_core.runs import Run, State
 from studio import background, errors, jobs, sharing, signals, text, words
 from studio.data import datasets
+from studio.workspace import workspace
 
 
 def show() -> None:
@@ -22,8 +24,18 @@ def show() -> None:
         if runs:
             jobs.watch(runs, _runs)
         sharing.place()
+        _wrecks()
         words.glossary()
         _device(background.devices()[0])
+
+
+def _wrecks() -> None:
+    """Say on every page that something is damaged."""
+    number = Counter(wreck.what for wreck in workspace().wrecks())
+    if number["run"]:
+        st.caption(f":material/heart_broken: {text.count(number['run'], 'damaged run')}, listed on Home")
+    if number["dataset"]:
+        st.caption(f":material/heart_broken: {text.count(number['dataset'], 'damaged file record')}, listed on Data")
 
 
 def _dataset() -> None:

@@ -81,7 +81,7 @@ def empty_state(icon: str, title: str, sentence: str, button: str, page: str) ->
 
 
 def tabs(views: Mapping[str, Callable[[], None]], key: str) -> None:
-    """Show views in tabs and draw the open one; an error stays in its tab."""
+    """Show views in tabs; only the open one is drawn."""
     for tab, view in zip(st.tabs(list(views), key=key, on_change="rerun"), views.values(), strict=True):
         if tab.open:
             with tab, errors.boundary():

@@ -241,5 +241,5 @@ def _readable() -> Iterator[None]:
     """Turn what Arrow says of a damaged file into a sentence."""
     try:
         yield
-    except (OSError, ValueError, KeyError):  # Arrow's own errors are of these kinds
+    except (OSError, ValueError, KeyError, pa.ArrowException):
         raise InputError("The labels of this run are damaged. Run it again.") from None

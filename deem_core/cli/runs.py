@@ -16,11 +16,12 @@ from deem_core.cli.options import add_command, check_outputs
 from deem_core.cli.terminal import on_one_line, table, two_columns
 from deem_core.errors import InputError
 from deem_core.files.atomic import write_json
-from deem_core.runs import FusionSummary, Removal, Run, Workspace
+from deem_core.runs import Annotations, FusionSummary, Removal, Run, State, Workspace, Wreck
 from deem_core.text import age, clip, count, moment, percent, size
 
 ACTIONS = ("list", "show", *annotate.ACTIONS, "cancel", "resume", "delete", "prune")
 
+_ALSO_WRECKS = ("show", "delete")  # what can be done with a damaged run
 _SHORT = 12  # digits of an id that tell runs apart on a screen
 _LINES_SHOWN = 5
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -39,7 +40,7 @@ def add(commands: Any) -> None:
         f"{annotate.HELP}"
         "  cancel   stop a run within two seconds; its progress is saved\n"
         "  resume   continue a cancelled or failed run from its last checkpoint\n"
-        "  delete   delete runs that have ended\n"
+        "  delete   delete runs that have ended or are damaged\n"
         "  prune    delete old runs; says which, and asks\n\n"
         "examples:\n"
         "  python -m deem_core runs\n"
@@ -65,6 +66,9 @@ def _runs(options: argparse.Namespace) -> None:
     if options.action not in ("list", "prune") and not options.ids:
         raise InputError(f"Say which run to {options.action}; python -m deem_core runs lists them.")
     workspace = Workspace()
+    if options.action in _ALSO_WRECKS:
+        options.wrecks = [wreck for text in options.ids if (wreck := find_wreck(workspace, text)) is not None]
+        options.ids = [text for text in options.ids if find_wreck(workspace, text) is None]
     if options.action in annotate.ACTIONS:
         annotate.annotate(workspace, options.action, find_run(workspace, options.ids[0]), options.ids[1:])
         return
@@ -80,26 +84,34 @@ def _runs(options: argparse.Namespace) -> None:
 
 
 def _list(workspace: Workspace, _: Sequence[Run], options: argparse.Namespace) -> None:
-    runs = workspace.runs()
-    if not runs:
+    runs, wrecks = workspace.runs(), [wreck for wreck in workspace.wrecks() if wreck.what == "run"]
+    if not runs and not wrecks:
         print(f"No runs yet in {workspace.root}.")
     else:
         header = ["run", "kind", "state", "done", "age", "file", "name"]
-        rows = [[run.id[:_SHORT], run.kind, *_standing(run), _file(run), _name(run)] for run in runs]
+        rows = [[run.id[:_SHORT], run.kind, *_standing(run.state()), _file(run), _name(run)] for run in runs]
+        rows += [[wreck.id[:_SHORT], "–", *_standing(wreck.state), "–", wreck.name] for wreck in wrecks]
         print(*table(header, rows, len(rows)), sep="\n")
     if options.json:
-        write_json([_facts(run) for run in runs], options.json)
+        write_json([*map(_facts, runs), *map(_wreck_facts, wrecks)], options.json)
 
 
 def _show(_: Workspace, chosen: Sequence[Run], options: argparse.Namespace) -> None:
     for run in chosen:
         _show_one(run)
+    for wreck in options.wrecks:
+        print(
+            *two_columns([("run", wreck.id), ("state", f"damaged: {wreck.sentence}"), ("folder", str(wreck.path))]),
+            sep="\n",
+        )
     if options.json:
         shown = [{**_facts(run), "summary": run.summary(), "progress": run.progress()[0]} for run in chosen]
+        shown += [{**_wreck_facts(wreck), "summary": None, "progress": []} for wreck in options.wrecks]
         write_json(shown[0] if len(shown) == 1 else shown, options.json)
 
 
 def _show_one(run: Run) -> None:
+    run.damage()  # what is shown is what was written
     state, (told, _) = run.state(), run.progress()
     lines = [
         ("run", run.id),
@@ -116,7 +128,7 @@ def _show_one(run: Run) -> None:
         ("device", state.device or "–"),
         (
             "state",
-            f"{state.state}, {percent(state.share)}{f': {text}' if (text := state.reason or state.step) else ''}",
+            f"{state.word}, {percent(state.share)}{f': {text}' if (text := state.reason or state.step) else ''}",
         ),
         ("progress", f"{len(told):,} lines"),
         ("results", ", ".join(path.name for path in run.results()) or "none"),
@@ -155,18 +167,24 @@ def _delete(workspace: Workspace, chosen: Sequence[Run], options: argparse.Names
     for run in chosen:
         if run.is_active():
             raise InputError(f"Run {run.id[:_SHORT]} is still running; cancel it before you delete it.")
-    _remove(workspace, list({run.id: run for run in chosen}.values()), options)
+    _remove(workspace, list({run.id: run for run in chosen}.values()), options, options.wrecks)
 
 
 def _prune(workspace: Workspace, _: Sequence[Run], options: argparse.Namespace) -> None:
     _remove(workspace, workspace.prune(options.older_than, options.keep_last), options)
 
 
-def _remove(workspace: Workspace, runs: Sequence[Run], options: argparse.Namespace) -> None:
-    if not runs:
+def _remove(
+    workspace: Workspace, runs: Sequence[Run], options: argparse.Namespace, wrecks: Sequence[Wreck] = ()
+) -> None:
+    if not runs and not wrecks:
         print("Nothing to delete.")
         return
-    removal = workspace.removal(runs)
+    planned = workspace.removal(runs)
+    removal = Removal(
+        [*planned.what, *(f"damaged run {wreck.id}" for wreck in wrecks)],
+        planned.bytes + sum(wreck.bytes for wreck in wrecks),
+    )
     print(f"{'Would delete' if options.dry_run else 'To delete'}, which frees {size(removal.bytes)}:")
     print(*(f"  {on_one_line(line)}" for line in removal.what), sep="\n")
     if options.dry_run:
@@ -176,7 +194,9 @@ def _remove(workspace: Workspace, runs: Sequence[Run], options: argparse.Namespa
         return
     for run in runs:
         workspace.delete_run(run)
-    print(f"Deleted {count(len(runs), 'run')}.")
+    for wreck in wrecks:
+        workspace.delete_wreck(wreck)
+    print(f"Deleted {count(len(runs) + len(wrecks), 'run')}.")
 
 
 def _agreed(removal: Removal) -> bool:
@@ -199,11 +219,26 @@ def find_run(workspace: Workspace, text: str) -> Run:
     if not re.fullmatch(r"[0-9a-f]{4,32}", text):
         raise InputError(f"{text[:80]!r} is not the id of a run: give 4 to 32 digits of 0–9 and a–f.")
     found = [run for run in workspace.runs() if run.id.startswith(text)]
+    if not found and (wreck := find_wreck(workspace, text)) is not None:
+        raise InputError(wreck.sentence)
     if not found:
         raise InputError(f"There is no run {text} in {workspace.root}; python -m deem_core runs lists them.")
     if len(found) > 1:
         raise InputError(f"{len(found)} runs begin with {text}; give more digits.")
     return found[0]
+
+
+def find_wreck(workspace: Workspace, text: str) -> Wreck | None:
+    """Return the only damaged run whose id begins like this."""
+    if not re.fullmatch(r"[0-9a-f]{4,32}", text) or any(run.id.startswith(text) for run in workspace.runs()):
+        return None
+    found = [wreck for wreck in workspace.wrecks() if wreck.what == "run" and wreck.id.startswith(text)]
+    return found[0] if len(found) == 1 else None
+
+
+def _wreck_facts(wreck: Wreck) -> dict[str, Any]:
+    known = {"spec": {}, "state": wreck.state.to_dict(), "annotations": Annotations(wreck.name).to_dict()}
+    return {"id": wreck.id, "path": str(wreck.path), **known}
 
 
 def _facts(run: Run) -> dict[str, Any]:
@@ -223,9 +258,8 @@ def _name(run: Run) -> str:
     return f"{run.name()}{tags}{' (baseline)' if known.pinned else ''}"
 
 
-def _standing(run: Run) -> list[str]:
-    state = run.state()
-    return [state.state, f"{state.share:.0%}", age(time.time() - run.created)]
+def _standing(state: State) -> list[str]:
+    return [state.word, f"{state.share:.0%}", age(time.time() - state.created)]
 
 
 def _file(run: Run) -> str:

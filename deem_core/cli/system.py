@@ -101,7 +101,7 @@ def _add_work(commands: Any) -> None:
         "work",
         _work,
         "Do the work of a waiting run.",
-        "The app starts this in the background. Runs for the same device are worked on one at a time, in the order\n"
+        "The app does the same in the background. Runs for the same device are worked on one at a time, in the order\n"
         "they came; a file named cancel in the folder stops the work within two seconds.\n\n"
         "examples:\n"
         "  python -m deem_core work ~/.local/share/deem-studio/runs/0123456789abcdef0123456789abcdef",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from safetensors.numpy import save as to_bytes
 
 from deem_core.estimators.peek import FORMAT, VERSION, check_metadata, opened
 from deem_core.files.atomic import whole_file
+from deem_core.files.seals import SEAL, tensor_sum
 from deem_core.votes import Votes
 
 if TYPE_CHECKING:
@@ -60,6 +62,7 @@ def save(content: Content, path: str | os.PathLike[str]) -> None:
     """Write a model file."""
     metadata = {"format": FORMAT, "version": str(VERSION), "json": json.dumps(content.header, default=_plain)}
     arrays = {name: np.ascontiguousarray(array) for name, array in content.arrays.items()}
+    metadata[SEAL] = _checksum(metadata["json"], arrays)
     with whole_file(path) as stream:
         stream.write(to_bytes(arrays, metadata))
 
@@ -73,8 +76,11 @@ def load(path: str | os.PathLike[str]) -> Fuser:
         If it is not there, damaged, foreign or too new.
     """
     with opened(path) as file:
-        header = check_metadata(os.fspath(path), file.metadata())
+        metadata = file.metadata()
+        header = check_metadata(os.fspath(path), metadata)
         arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118  # not a dictionary
+        if metadata.get(SEAL) not in (None, _checksum(metadata["json"], arrays)):  # earlier versions wrote none
+            raise ValueError("another content than was written")
         kind = header["estimator"]
         estimator: type[Fuser] = getattr(import_module(KINDS[kind]), kind)
         model = estimator.of_content(Content(header, arrays))
@@ -97,6 +103,10 @@ def _check_whole(model: Fuser) -> None:
     model.summary_  # noqa: B018  # put together from the header
     if not np.isfinite(answer.posterior).all() or not all(isinstance(note, str) for note in answer.notes):
         raise ValueError("the model's numbers or notes are none")
+
+
+def _checksum(header: str, arrays: Mapping[str, NDArray[Any]]) -> str:
+    return tensor_sum([header], ((name, str(array.dtype), array.shape, array.data) for name, array in arrays.items()))
 
 
 def is_plain(value: Any) -> bool:

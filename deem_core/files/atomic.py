@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from deem_core.errors import InputError
-from deem_core.files.plain import to_plain
 
 
 def check_target(path: str | os.PathLike[str]) -> None:
@@ -89,6 +88,8 @@ def write_json(content: Any, path: str | os.PathLike[str]) -> None:
 
     Numbers that are not finite become null.
     """
+    from deem_core.files.plain import to_plain  # noqa: PLC0415  # NumPy, which a waiting worker does without
+
     text = json.dumps(to_plain(content), indent=2, ensure_ascii=False, allow_nan=False)
     with whole_file(path) as stream:
         stream.write(f"{text}\n".encode(errors="backslashreplace"))  # a lone surrogate, spelled as JSON does

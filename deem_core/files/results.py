@@ -9,6 +9,7 @@ import json
 import math
 import os
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -82,7 +83,16 @@ def load(folder: str | os.PathLike[str], name: str, kinds: Mapping[str, type[Any
         with np.load(home / f"{name}.npz", allow_pickle=False) as archive:
             arrays = {key: archive[key] for key in archive.files}
         return _unpack(content["result"], arrays, kinds)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile, EOFError) as error:
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+    ) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(

@@ -153,7 +153,7 @@ class Field:
             made = cls(
                 bare(votes), str(known["start"]), columns.pop(START), columns, (first, second), bool(known["split"])
             )
-        except (OSError, ValueError, KeyError, TypeError):  # Arrow's own errors are of these kinds
+        except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
             raise InputError("The candidates of this queue are gone or damaged. Ask for rows again.") from None
         fits = len(made.start_codes) == votes.n_rows and set(first + second) <= set(votes.learners)
         if not fits or made.start not in registry.METHODS:

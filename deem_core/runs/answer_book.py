@@ -27,6 +27,7 @@ from deem_core.files.tables import id_texts
 from deem_core.readers.gold import ANSWER, ASKED, ROW, GoldReading
 from deem_core.readers.truth import class_keys
 from deem_core.runs.private import is_plain, open_private, read_private
+from deem_core.runs.run import is_time
 from deem_core.text import clip, listing
 from deem_core.typing import Integers
 from deem_core.votes import NO_VOTE, Gold, Votes
@@ -94,7 +95,7 @@ class Reply:
                 type(reply.row) is int
                 and reply.row >= 0
                 and isinstance(reply.reviewer, str)
-                and isinstance(reply.time, (int, float))
+                and is_time(reply.time)
                 and all(text is None or isinstance(text, str) for text in (reply.id, reply.label))
                 and all(isinstance(flag, bool) for flag in (reply.asked, reply.skipped, reply.settles))
             )

@@ -10,17 +10,26 @@ import os
 import re
 import threading
 import time
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from deem_core import __version__
 from deem_core.control import Control, ProgressRecord, Saved
 from deem_core.errors import InputError
+from deem_core.files.seals import SEAL, tensor_sum
 from deem_core.runs.private import is_plain, make_folder, private_file
 from deem_core.runs.run import CHECKPOINT
 from deem_core.runs.status import Status
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 SECONDS = 5.0
 """Time between two checkpoints; the environment variable DEEM_CHECKPOINT_SECONDS changes it."""
+
+DAMAGED = "The checkpoint “{}” is damaged, so what it held is computed again from the beginning of that part."
 
 _KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}")
 
@@ -63,6 +72,7 @@ class RunControl(Control):
         make_folder(self.folder)
         metadata = {"version": __version__, "notes": json.dumps(saved.notes)}
         tensors = {name: tensor.contiguous() for name, tensor in saved.tensors.items()}
+        metadata[SEAL] = _checksum(metadata, tensors)
         with private_file(self._path(key), durable=True) as stream:
             stream.write(save(tensors, metadata))
         self._kept[key] = time.monotonic()
@@ -70,7 +80,7 @@ class RunControl(Control):
     def load(self, key: str) -> Saved | None:
         """Return the checkpoint under a key.
 
-        None if it is damaged or of another version.
+        None if it is of another version, or damaged: then a note says so, and what it held is computed again.
         """
         from safetensors import SafetensorError, safe_open  # noqa: PLC0415
 
@@ -80,17 +90,37 @@ class RunControl(Control):
         try:
             with safe_open(path, framework="pt") as file:
                 metadata = file.metadata() or {}
-                if metadata.get("version") != __version__:
-                    return None
-                notes = json.loads(metadata["notes"])
-                return Saved({name: file.get_tensor(name) for name in file.keys()}, notes)  # noqa: SIM118
-        except (SafetensorError, OSError, KeyError, ValueError):
-            return None
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            seal = metadata.pop(SEAL, None)
+            if seal is not None and seal != _checksum(metadata, tensors):
+                return self._dropped(key)
+            if metadata.get("version") != __version__:
+                return None
+            return Saved(tensors, json.loads(metadata["notes"]))
+        except (SafetensorError, OSError, KeyError, ValueError, TypeError, RuntimeError, OverflowError):
+            return self._dropped(key)
+
+    def _dropped(self, key: str) -> Saved | None:
+        """Say that a checkpoint is damaged, and remove it."""
+        self.status.append("note", {"text": DAMAGED.format(key)})
+        with suppress(OSError):
+            self._path(key).unlink(missing_ok=True)
+        return None
 
     def _path(self, key: str) -> Path:
         if not _KEY.fullmatch(key):
             raise InputError(f"{key[:80]!r} cannot be the key of a checkpoint.")
         return self.folder / f"{key}.safetensors"
+
+
+def _checksum(metadata: Mapping[str, str], tensors: Mapping[str, Tensor]) -> str:
+    import torch  # noqa: PLC0415
+
+    views = (
+        (name, str(tensor.dtype), tuple(tensor.shape), tensor.contiguous().reshape(-1).view(torch.uint8).numpy())
+        for name, tensor in tensors.items()
+    )
+    return tensor_sum((f"{name}={text}" for name, text in sorted(metadata.items())), views)
 
 
 def _seconds() -> float:

@@ -14,6 +14,7 @@ from deem_core import readers
 from deem_core.errors import InputError
 from deem_core.readers import LabelMap, Reading, Sketch
 from deem_core.runs.private import checked_digest, read_json, read_private
+from deem_core.runs.run import is_time
 from deem_core.votes import MissingRule
 
 READING = (
@@ -79,8 +80,10 @@ def load_dataset(path: Path) -> Dataset | None:
         checked_digest(dataset.data)
         if dataset.truth is not None:
             checked_digest(dataset.truth)
-        return dataset if isinstance(dataset.reading, dict) and isinstance(dataset.created, (int, float)) else None
-    except (TypeError, InputError):
+        plain_reading(dataset.reading)
+        texts = isinstance(dataset.name, str) and isinstance(dataset.truth_name, (str, type(None)))
+        return dataset if texts and is_time(dataset.created) and isinstance(dataset.unread, bool) else None
+    except (TypeError, ValueError, AttributeError):
         return None
 
 

@@ -6,14 +6,20 @@ import errno
 import json
 import os
 import re
+import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from deem_core.errors import InputError
 from deem_core.files.atomic import whole_file
+from deem_core.files.seals import parse_object
+
+MARK = "workspace.json"
+"""File that makes a folder a workspace."""
+FORMAT = "deem-studio-workspace"
 
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -98,9 +104,41 @@ def open_private(path: Path, flags: int) -> int:
     """Open or create a file of mode 0600; return its descriptor.
 
     Links are not followed.
+
+    Raises
+    ------
+    InputError
+        If the disk refuses, or the path leads through a link.
     """
     refuse_links(path)
-    return os.open(path, flags | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0), 0o600)
+    with disk(f"{str(path)!r} could not be written"):
+        return os.open(path, flags | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0), 0o600)
+
+
+@contextmanager
+def disk(problem: str) -> Iterator[None]:
+    """Turn what the disk refuses into an `InputError`."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{problem}: {error.strerror or error}.") from error
+
+
+def remove(path: Path) -> None:
+    """Remove a file, folder or link, if there is one.
+
+    What a link leads to stays.
+
+    Raises
+    ------
+    InputError
+        If the disk refuses.
+    """
+    with disk(f"{str(path)!r} cannot be deleted"), suppress(FileNotFoundError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
 
 
 def read_private(path: Path) -> bytes:
@@ -123,12 +161,19 @@ def open_to_read(path: Path) -> IO[bytes]:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """Return the object in a JSON file; None if missing or damaged."""
+    """Return the object in a JSON file, without its seal.
+
+    None if it is missing or damaged.
+    """
     try:
-        content = json.loads(read_private(path))
-    except (OSError, ValueError, RecursionError):
+        return parse_object(read_private(path))
+    except OSError:
         return None
-    return content if isinstance(content, dict) else None
+
+
+def is_workspace(root: Path) -> bool:
+    """Tell whether a folder is a workspace."""
+    return (read_json(root / MARK) or {}).get("format") == FORMAT
 
 
 def refuse_links(path: Path) -> None:

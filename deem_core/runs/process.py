@@ -65,7 +65,7 @@ class Worker:
         """Inverse of `to_dict`; None if the content is damaged."""
         try:
             return None if content is None else cls(int(content["pid"]), float(content["age"]), str(content["boot"]))
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             return None
 
     def to_dict(self) -> dict[str, Any]:
@@ -110,7 +110,7 @@ _DETACHED = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0) | getattr(subproc
 
 
 def spawn(folder: Path, cwd: Path) -> subprocess.Popen[bytes]:
-    """Start ``python -m deem_core work FOLDER`` in its own session.
+    """Start ``python -m deem_core.runs FOLDER`` in its own session.
 
     Its output goes to the log of the run.
 
@@ -119,7 +119,7 @@ def spawn(folder: Path, cwd: Path) -> subprocess.Popen[bytes]:
     log = open_private(folder / LOG, os.O_WRONLY | os.O_APPEND)
     try:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "deem_core", "work", str(folder)],  # -P: imports nothing from the folder
+            [sys.executable, "-P", "-m", "deem_core.runs", str(folder)],  # -P: imports nothing from the folder
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -21,9 +21,7 @@ from typing import Any
 from filelock import FileLock
 
 from deem_core.errors import InputError
-from deem_core.methods.registry import METHODS
-from deem_core.model.devices import NAME, expected_device
-from deem_core.runs.private import is_plain, make_folder, read_json, refuse_links, write_private_json
+from deem_core.runs.private import disk, is_plain, make_folder, read_json, refuse_links, write_private_json
 from deem_core.runs.process import Worker
 from deem_core.runs.space import queue_root
 
@@ -82,7 +80,7 @@ class Queue:
     Parameters
     ----------
     folder : Path
-        Of the workspace.
+        Where the queues are.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -90,7 +88,10 @@ class Queue:
 
     @classmethod
     def of(cls, root: Path) -> Queue:
-        """Return the queues of a workspace; spaces share those around them."""
+        """Return the queues of a workspace; spaces share those around them.
+
+        Only here it is said where they are.
+        """
         return cls(queue_root(root) / "queue")
 
     @contextmanager
@@ -99,8 +100,13 @@ class Queue:
         path = make_folder(self.folder) / "lock"
         refuse_links(path)
         # A soft lock, where the system has no other, would outlive a holder that dies.
-        with FileLock(path, mode=0o600, poll_interval=_LOCK_SECONDS, fallback_to_soft=False):
+        lock = FileLock(path, mode=0o600, poll_interval=_LOCK_SECONDS, fallback_to_soft=False)
+        with disk("The workspace cannot be written"):
+            lock.acquire()
+        try:
             yield
+        finally:
+            lock.release()
 
     def take(self, queue: str, run: str, holder: Worker) -> Ticket:
         """Take the last place in the queue, under the lock.
@@ -119,22 +125,20 @@ class Queue:
 
     def tickets(self, queue: str) -> list[Ticket]:
         """Return all tickets of a queue in order, dead holders included."""
-        folder = self.folder / _folder_name(queue)
-        if not is_plain(folder):
-            return []
-        try:
-            names = sorted(os.listdir(folder))
-        except OSError:
-            return []
-        matches = ((name, _TICKET.fullmatch(name)) for name in names)
-        return [Ticket(folder / name, int(match[1]), match[2]) for name, match in matches if match]
+        return _tickets(self.folder / _folder_name(queue))
 
-    def before(self, ticket: Ticket, queue: str) -> int:
+    def held(self, run: str, holder: Worker) -> Ticket | None:
+        """Return the ticket that a process holds for a run, if any."""
+        folders = sorted(self.folder.iterdir())
+        tickets = (ticket for folder in folders for ticket in _tickets(folder) if ticket.run == run)
+        return next((ticket for ticket in tickets if holder.is_same(ticket.holder)), None)
+
+    def before(self, ticket: Ticket) -> int:
         """Count the living holders before a ticket.
 
         Tickets of the dead among them are removed.
         """
-        earlier = [other for other in self.tickets(queue) if other.number < ticket.number]
+        earlier = [other for other in _tickets(ticket.path.parent) if other.number < ticket.number]
         waiting = 0
         for other in earlier:
             if other.counts:
@@ -145,16 +149,28 @@ class Queue:
                     other.give_back()
         return waiting
 
-    def wait(self, ticket: Ticket, queue: str, pause: Callable[[int], None]) -> None:
+    def wait(self, ticket: Ticket, pause: Callable[[int], None]) -> None:
         """Wait for a ticket's turn.
 
         Until then ``pause`` is called with the number of those before it.
         """
-        while waiting := self.before(ticket, queue):
+        while waiting := self.before(ticket):
             pause(waiting)
 
 
+def _tickets(folder: Path) -> list[Ticket]:
+    if not is_plain(folder):
+        return []
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    matches = ((name, _TICKET.fullmatch(name)) for name in names)
+    return [Ticket(folder / name, int(match[1]), match[2]) for name, match in matches if match]
+
+
 # ---------------------------------------------------------------------- devices
+# What is imported here is heavy, and a worker that waits holds its ticket already.
 
 
 def queue_of(kind: str, config: Mapping[str, Any]) -> str:
@@ -175,6 +191,9 @@ def device_of(kind: str, config: Mapping[str, Any]) -> str:
     str
         "cpu", "mps", "cuda" or "cuda:1".
     """
+    from deem_core.methods.registry import METHODS  # noqa: PLC0415
+    from deem_core.model.devices import expected_device  # noqa: PLC0415
+
     method = METHODS.get(str(config.get("method")))
     exact = method is not None and method.trained and not method.tunable
     if kind in SHORT_KINDS or exact:
@@ -183,6 +202,8 @@ def device_of(kind: str, config: Mapping[str, Any]) -> str:
 
 
 def _folder_name(queue: str) -> str:
+    from deem_core.model.devices import NAME  # noqa: PLC0415
+
     if queue != SHORT and not NAME.fullmatch(queue):
         raise InputError(f"There is no device {queue[:40]!r}.")
     return queue.replace(":", "-")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deem_core.errors import InputError
+from deem_core.runs.private import disk, remove
 from deem_core.runs.run import Run
 from deem_core.text import count
 
@@ -81,7 +81,7 @@ class Plan:
         for run in self.runs:
             delete_folder(run.path)
         for path in [*self.files, *self.inputs, *self.answers]:
-            path.unlink(missing_ok=True)
+            remove(path)
 
 
 def plan(workspace: Workspace, runs: list[Run], dataset: Dataset | None = None) -> Plan:
@@ -92,16 +92,36 @@ def plan(workspace: Workspace, runs: list[Run], dataset: Dataset | None = None) 
             runs = [*runs, run]
             doomed.add(run.id)
     going = _digests(runs, [] if dataset is None else [dataset])
-    staying = _digests(
-        (run for run in workspace.runs() if run.id not in doomed),
-        (other for other in workspace.datasets() if dataset is None or other.id != dataset.id),
-    )
-    inputs = []
-    for digest in sorted(going - staying):
-        with suppress(InputError):  # it is gone already
-            inputs.append(workspace.input(digest))
+    inputs = unused(workspace, going, doomed, dataset)
     files = [] if dataset is None else [workspace.root / "datasets" / f"{dataset.id}.json"]
     return Plan(runs, dataset, files, inputs, _answers(workspace, dataset))
+
+
+def unused(
+    workspace: Workspace, digests: Iterable[str], runs: Collection[str] = (), dataset: Dataset | None = None
+) -> list[Path]:
+    """Return which inputs nothing will use once something is gone.
+
+    Parameters
+    ----------
+    workspace : Workspace
+    digests : iterable of str
+        The inputs in question.
+    runs : collection of str
+        Ids of the runs that go.
+    dataset : Dataset, optional
+        What goes with them.
+    """
+    staying = _digests(
+        (run for run in workspace.runs() if run.id not in runs),
+        (other for other in workspace.datasets() if dataset is None or other.id != dataset.id),
+    )
+    staying |= {digest for wreck in workspace.wrecks() for digest in wreck.digests()}
+    inputs = []
+    for digest in sorted(set(digests) - staying):
+        with suppress(InputError):  # it is gone already
+            inputs.append(workspace.inputs.place(digest))
+    return inputs
 
 
 def _answers(workspace: Workspace, dataset: Dataset | None) -> list[Path]:
@@ -163,13 +183,12 @@ def delete_folder(folder: Path) -> None:
     """
     doomed = folder.with_name(f"{_TRASH}{secrets.token_hex(8)}")
     try:
-        folder.rename(doomed)
-    except FileNotFoundError:  # someone else was quicker
-        return
-    except OSError as error:
-        raise InputError(f"{str(folder)!r} cannot be deleted: {error.strerror or error}.") from None
-    for trash in folder.parent.glob(f"{_TRASH}*"):
-        shutil.rmtree(trash, ignore_errors=True)
+        with disk(f"{str(folder)!r} cannot be deleted"), suppress(FileNotFoundError):  # someone else was quicker
+            folder.rename(doomed)
+    finally:
+        for trash in folder.parent.glob(f"{_TRASH}*"):
+            with suppress(InputError):
+                remove(trash)
 
 
 def outdated(runs: Sequence[Run], older_than: timedelta | None, keep_last: int | None, now: float) -> list[Run]:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from deem_core.model.records import Record
+from deem_core.files.seals import parse_object, sealed
+from deem_core.runs import checksums
 from deem_core.runs.annotations import FILE as ANNOTATIONS
 from deem_core.runs.annotations import Annotations
 from deem_core.runs.private import is_id, is_plain, open_to_read, read_json, write_private_json
 from deem_core.runs.process import LOG, Worker
+from deem_core.text import listing
+
+if TYPE_CHECKING:  # a worker that waits does without NumPy
+    from deem_core.model.records import Record
 
 SPEC = "spec.json"
 PROGRESS = "progress.jsonl"
@@ -27,8 +32,21 @@ QUEUE = "queue.json"
 LABELS = "labels_{}.parquet"
 """Of a comparison: the answer of a method, by its name."""
 BALLAST = "ballast"
-_OURS = frozenset({SPEC, "state.json", "worker.json", "cancel", "finish", PROGRESS, LOG, BALLAST, PARTIAL, ANNOTATIONS})
-_RECORD = tuple(item.name for item in fields(Record))
+_OURS = frozenset(
+    {
+        SPEC,
+        "state.json",
+        "worker.json",
+        "cancel",
+        "finish",
+        PROGRESS,
+        LOG,
+        BALLAST,
+        PARTIAL,
+        ANNOTATIONS,
+        checksums.FILE,
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -63,16 +81,9 @@ class Run:
         if not is_id(path.name) or not is_plain(path):
             return None
         spec = read_json(path / SPEC)
-        if spec is None or spec.get("id") != path.name:
+        if spec is None or spec.get("id") != path.name or not _is_spec(spec):
             return None
-        try:
-            texts = [spec[name] for name in ("kind", "title", "dataset")]
-            created, objects = float(spec["created"]), [spec["inputs"], spec["config"]]
-        except (KeyError, TypeError, ValueError):
-            return None
-        if not all(isinstance(text, str) for text in texts) or not all(isinstance(part, dict) for part in objects):
-            return None
-        return cls(path.name, path, texts[0], texts[1], texts[2], spec, created)
+        return cls(path.name, path, spec["kind"], spec["title"], spec["dataset"], spec, float(spec["created"]))
 
     @property
     def config(self) -> dict[str, Any]:
@@ -90,6 +101,15 @@ class Run:
     def state(self) -> State:
         """Return the state; a run whose worker is dead has failed."""
         return read_state(self.path, self.created)
+
+    def damage(self) -> list[str]:
+        """Return the results that are no longer what was written.
+
+        All are read, unless this process has done so before; from then on `state` knows it. Without asking, it sees
+        only what is missing or has another size.
+        """
+        state = self.state()
+        return checksums.damaged(self.path) if state.state == "done" or state.damaged else []
 
     def is_active(self) -> bool:
         """Tell whether it runs or waits to run."""
@@ -127,7 +147,7 @@ class Run:
         except OSError:
             return [], 0
         whole = content.rfind(b"\n") + 1
-        lines = (_parse_line(line) for line in content[:whole].splitlines())
+        lines = (parse_object(line) for line in content[:whole].splitlines())
         return [line for line in lines if line is not None], at + whole
 
     def records(self, start: int = 0) -> tuple[list[Record], int]:
@@ -135,12 +155,15 @@ class Run:
 
         They come restart by restart, in the order of their updates; see `progress` for what is read.
         """
+        from deem_core.model.records import Record  # noqa: PLC0415
+
+        names = [item.name for item in fields(Record)]
         lines, end = self.progress(start)
         latest: dict[tuple[int, int], Record] = {}
         for line in lines:
-            if line.get("type") == "record" and set(line) >= set(_RECORD):
+            if line.get("type") == "record" and set(line) >= set(names):
                 with suppress(KeyError, TypeError, ValueError):  # a damaged line
-                    record = Record.from_dict({name: line[name] for name in _RECORD})
+                    record = Record.from_dict({name: line[name] for name in names})
                     latest[record.restart, record.update] = record
         return [latest[key] for key in sorted(latest)], end
 
@@ -152,16 +175,12 @@ class Run:
         if os.path.basename(name) != name or name.startswith(".") or name in _OURS:
             return None
         path = self.path / name
-        done = self.state().state == "done"
-        return path if done and is_plain(path) and path.is_file() else None
+        there = is_plain(path) and path.is_file() and self.state().state == "done"
+        return path if there and not checksums.damaged(self.path, [name]) else None
 
     def results(self) -> list[Path]:
         """Return the paths of all results; none unless the run is done."""
-        try:
-            names = sorted(os.listdir(self.path))
-        except OSError:
-            return []
-        return [path for name in names if (path := self.result(name)) is not None]
+        return [path for name in result_names(self.path) if (path := self.result(name)) is not None]
 
     def labels(self, method: str) -> Path | None:
         """Return the path of a method's answer; None without one.
@@ -200,12 +219,37 @@ class Run:
             return ""
 
 
-def _parse_line(line: bytes) -> dict[str, Any] | None:
+def result_names(folder: Path) -> list[str]:
+    """Return the names of files that are results, whole or not."""
     try:
-        content = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return content if isinstance(content, dict) else None
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    return [name for name in names if not name.startswith(".") and name not in _OURS and (folder / name).is_file()]
+
+
+_TEXTS = ("kind", "title", "dataset")
+
+
+def _is_spec(spec: Mapping[str, Any]) -> bool:
+    """Tell whether a spec has all that every run has."""
+    inputs, seed = spec.get("inputs"), spec.get("seed")
+    objects = (spec.get("config"), spec.get("versions", {}))  # early versions wrote no versions
+    if not all(isinstance(spec.get(name), str) for name in _TEXTS) or not all(isinstance(o, dict) for o in objects):
+        return False
+    if not isinstance(inputs, dict) or not isinstance(seed, int) or not is_time(spec.get("created")):
+        return False
+    needed = all(isinstance(inputs.get(name), str) for name in ("name", "data"))
+    optional = all(isinstance(inputs.get(name), (str, type(None))) for name in ("truth", "truth_name"))
+    return needed and optional and isinstance(inputs.get("reading"), dict)
+
+
+def is_time(value: object) -> bool:
+    """Tell whether a value can be a time in Unix seconds."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < _LATEST
+
+
+_LATEST = 250_000_000_000  # the year 9892: dates go no further
 
 
 Name = Literal["queued", "running", "done", "cancelled", "failed"]
@@ -215,6 +259,7 @@ WORKER = "worker.json"
 CANCEL = "cancel"
 FINISH = "finish"
 """Asks a sweep to end with what it has."""
+UNREADABLE = "The state of this run is damaged and cannot be read. Start the run over, or delete it."
 DIED = "The worker stopped before it was done: it was killed, or the machine ran out of memory or power."
 
 
@@ -241,6 +286,8 @@ class State:
         Seconds of work before ``started``, if it was resumed from a checkpoint.
     cancelling : bool
         Whether it was asked to stop and still works.
+    damaged : bool
+        Whether it failed because its state or its results are not what was written.
     """
 
     state: Name
@@ -254,6 +301,7 @@ class State:
     device: str = ""
     worked: float = 0.0
     cancelling: bool = False
+    damaged: bool = False
 
     @property
     def seconds(self) -> float:
@@ -261,6 +309,11 @@ class State:
         if self.started is None or self.ended is None:
             return self.worked
         return self.worked + max(self.ended - self.started, 0.0)
+
+    @property
+    def word(self) -> str:
+        """The state in a word; "damaged" for a run that is."""
+        return "damaged" if self.damaged else self.state
 
     @property
     def active(self) -> bool:
@@ -279,7 +332,7 @@ class State:
 
 def write_state(folder: Path, state: State, *, durable: bool = False) -> None:
     """Replace the state of a run atomically."""
-    write_private_json(asdict(state), folder / STATE, durable=durable)
+    write_private_json(sealed(asdict(state)), folder / STATE, durable=durable)
 
 
 def read_state(folder: Path, created: float) -> State:
@@ -298,6 +351,8 @@ def read_state(folder: Path, created: float) -> State:
         if again == state:
             return _dead_state(folder, state)
         state = again
+    if state.state == "done" and (lost := checksums.damaged(folder, thorough=False)):
+        return replace(state, state="failed", reason=_lost(lost), share=0.0, damaged=True)
     return state
 
 
@@ -324,9 +379,27 @@ def _last_written(folder: Path) -> float | None:
 
 
 def _stored_state(folder: Path, created: float) -> State:
-    content = read_json(folder / STATE)
-    if content is None or content.get("state") not in get_args(Name):
-        return State("failed", "The state of this run cannot be read: its file is damaged.", created=created)
-    known = {item.name for item in fields(State)}
-    kept = {name: value for name, value in content.items() if name in known and name != "cancelling"}
+    content = read_json(folder / STATE) or {}
+    known = {item.name for item in fields(State)} - {"cancelling", "damaged"}
+    kept = {name: value for name, value in content.items() if name in known}
+    if not _is_state(kept):
+        return State("failed", UNREADABLE, created=created, damaged=True)
     return State(**{**kept, "created": created})
+
+
+def _is_state(content: Mapping[str, Any]) -> bool:
+    """Tell whether all that a state says is of its kind."""
+    if "state" not in content or content["state"] not in list(get_args(Name)):
+        return False
+    texts = all(isinstance(content.get(name, ""), str) for name in ("reason", "step", "device"))
+    times = all(content.get(name) is None or is_time(content[name]) for name in ("started", "ended", "seconds_left"))
+    share, worked = content.get("share", 0.0), content.get("worked", 0.0)
+    return texts and times and is_time(worked) and is_time(share) and share <= 1
+
+
+def _lost(names: list[str]) -> str:
+    verb = "is" if len(names) == 1 else "are"
+    return (
+        f"{listing(names, 3)} {verb} damaged: no longer there, or not what this run wrote. "
+        "Start the run over to make its results again."
+    )

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from deem_core.errors import InputError
+from deem_core.files.seals import sealed
+from deem_core.runs import checksums
 from deem_core.runs.annotations import FILE as ANNOTATIONS
 from deem_core.runs.private import is_plain, open_private
 from deem_core.runs.process import LOG
@@ -30,6 +32,7 @@ from deem_core.runs.run import (
     WORKER,
     Run,
     State,
+    result_names,
     write_state,
 )
 from deem_core.text import count
@@ -106,6 +109,7 @@ class Status:
                 self.state, state=state, reason=reason, share=share, step="", seconds_left=None, ended=time.time()
             )
             if state == "done":
+                checksums.write_checksums(self.folder, result_names(self.folder))
                 write_state(self.folder, self.state, durable=True)
                 clear_tools(self.folder)
             else:
@@ -147,7 +151,7 @@ class Status:
             "type": type,
             **{name: rounded(value) for name, value in content.items()},
         }
-        line = json.dumps(values, ensure_ascii=False, allow_nan=False).encode(errors="backslashreplace") + b"\n"
+        line = json.dumps(sealed(values), ensure_ascii=False, allow_nan=False).encode(errors="backslashreplace") + b"\n"
         with self._lock:
             if self._progress is None:
                 self._progress = open_private(self.folder / PROGRESS, os.O_RDWR | os.O_APPEND)

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 from deem_core.errors import InputError
 from deem_core.files.atomic import draft
+from deem_core.runs.checksums import digest_of
 from deem_core.runs.private import checked_digest, is_plain, make_folder, make_private, refuse_links
 
 Data: TypeAlias = BinaryIO | bytes | os.PathLike[str]
@@ -45,14 +46,14 @@ class Inputs:
             with draft(self.folder) as part, _open_stream(source) as stream:
                 digest = _copy(stream, part.stream)
                 target = self.folder / digest
-                if not (is_plain(target) and target.is_file()):
+                if not self._is_whole(target, digest):  # one that was damaged is replaced
                     part.target = target
         except OSError as error:
             raise InputError(f"The input could not be stored: {error.strerror or error}.") from error
         return digest
 
-    def path(self, digest: str) -> Path:
-        """Return the path of an input.
+    def place(self, digest: str) -> Path:
+        """Return where an input is, whether or not it is whole.
 
         Raises
         ------
@@ -63,6 +64,28 @@ class Inputs:
         if not (is_plain(path) and path.is_file()):
             raise InputError(f"The workspace has no input {digest[:12]}…: it was deleted. Upload the file again.")
         return path
+
+    def path(self, digest: str) -> Path:
+        """Return the path of an input that is what was stored.
+
+        Raises
+        ------
+        InputError
+            If it is not a hash, nothing is stored under it, or the content is another one by now.
+        """
+        path = self.place(digest)
+        if not self._is_whole(path, digest):
+            raise InputError(
+                f"The stored input {digest[:12]}… is damaged: its content is not what was uploaded. "
+                "Upload the file again to replace it."
+            )
+        return path
+
+    def _is_whole(self, path: Path, digest: str) -> bool:
+        try:
+            return is_plain(path) and path.is_file() and digest_of(path) == digest
+        except OSError:
+            return False
 
 
 def _copy(source: BinaryIO, target: BinaryIO) -> str:

@@ -7,10 +7,8 @@ import json
 import os
 import platform
 import secrets
-import threading
 import time
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -19,8 +17,9 @@ from typing import Any
 from deem_core import __version__
 from deem_core.errors import InputError
 from deem_core.files.home import home
+from deem_core.files.seals import sealed
 from deem_core.readers import Reading, Sketch, read_gold
-from deem_core.runs import removal
+from deem_core.runs import attendance, removal
 from deem_core.runs.answer_book import AnswerBook, merged_gold
 from deem_core.runs.dataset import (
     Dataset,
@@ -33,25 +32,24 @@ from deem_core.runs.dataset import (
     sketch_stored,
 )
 from deem_core.runs.kinds import KINDS
-from deem_core.runs.private import checked_id, is_id, is_plain, make_folder, open_private, read_json, write_private_json
-from deem_core.runs.process import Worker, spawn
+from deem_core.runs.private import (
+    FORMAT,
+    MARK,
+    checked_id,
+    disk,
+    is_id,
+    is_plain,
+    make_folder,
+    read_json,
+    remove,
+    write_private_json,
+)
 from deem_core.runs.queue import Queue, queue_of
 from deem_core.runs.removal import Removal
-from deem_core.runs.run import BALLAST, CANCEL, FINISH, PROGRESS, SPEC, WORKER, Run, State, worker_of, write_state
-from deem_core.runs.status import clear_results
+from deem_core.runs.run import SPEC, Run, State, write_state
 from deem_core.runs.store import Data, Inputs
+from deem_core.runs.wreck import Wreck
 from deem_core.votes import Votes
-
-MARK = "workspace.json"
-FORMAT = "deem-studio-workspace"
-BALLAST_BYTES = 1 << 16
-"""Space that a run holds so that it can still say that the disk is full."""
-
-INSIST_SECONDS = 1.6
-"""Time that a worker has to stop by itself before whoever asked ends it."""
-
-_LOOK_SECONDS = 0.05
-_LEAVING_SECONDS = 5.0  # how long a worker that has said its last word may take to end
 
 
 class Workspace:
@@ -128,7 +126,7 @@ class Workspace:
         dataset = load_dataset(path)
         if dataset is None or dataset.truth_name != truth_name:
             dataset = Dataset(own_id, name, data, truth_name, truth_digest, reading, time.time())
-            write_private_json(dataset.to_dict(), path, durable=True)
+            write_private_json(sealed(dataset.to_dict()), path, durable=True)
         return dataset
 
     def dataset(self, id: str) -> Dataset:
@@ -139,7 +137,7 @@ class Workspace:
         return dataset
 
     def datasets(self) -> list[Dataset]:
-        """Return all datasets, newest first; damaged records are skipped."""
+        """Return all datasets, newest first; `wrecks` are left out."""
         paths = (path for path in (self.root / "datasets").glob("*.json") if is_id(path.stem))
         datasets = [dataset for path in paths if (dataset := load_dataset(path)) is not None]
         return sorted(datasets, key=lambda dataset: (dataset.created, dataset.id), reverse=True)
@@ -162,7 +160,7 @@ class Workspace:
         """Note whether a dataset could not be read as votes."""
         if dataset.unread != unread:
             path = self.root / "datasets" / f"{dataset.id}.json"
-            write_private_json(replace(dataset, unread=unread).to_dict(), path, durable=True)
+            write_private_json(sealed(replace(dataset, unread=unread).to_dict()), path, durable=True)
 
     def read_inputs(self, inputs: Mapping[str, Any]) -> Reading:
         """Read the inputs of a dataset or of a run's spec."""
@@ -239,26 +237,38 @@ class Workspace:
         target = self.root / "runs" / spec["id"]
         folder = make_folder(target.with_name(f".new-{spec['id']}"))
         try:
-            write_private_json(spec, folder / SPEC, durable=True)
+            write_private_json(sealed(spec), folder / SPEC, durable=True)
             write_state(folder, state, durable=True)
-            _set_ballast(folder)
-            folder.rename(target)
-        except OSError as error:
-            raise InputError(f"The run could not be written: {error.strerror or error}.") from error
+            attendance.set_ballast(folder)
+            with disk("The run could not be written"):
+                folder.rename(target)
         finally:
             if os.path.isdir(folder):
                 removal.delete_folder(folder)
         return self.run(spec["id"])
 
     def run(self, id: str) -> Run:
-        """Return a run; InputError if there is none."""
-        run = Run.load(self.root / "runs" / checked_id(id, "run"))
+        """Return a run; InputError if there is none, or only a wreck."""
+        path = self.root / "runs" / checked_id(id, "run")
+        run = Run.load(path)
         if run is None:
-            raise InputError(f"There is no run {id} in the workspace.")
+            wreck = Wreck.of_run(path)
+            raise InputError(f"There is no run {id} in the workspace." if wreck is None else wreck.sentence)
         return run
 
+    def wrecks(self) -> list[Wreck]:
+        """Return the runs and datasets that cannot be read, newest first."""
+        return Wreck.find(self.root)
+
+    def delete_wreck(self, wreck: Wreck) -> None:
+        """Delete a wreck, and the inputs that only it names."""
+        going = wreck.digests()
+        wreck.delete()
+        for path in removal.unused(self, going):
+            remove(path)
+
     def runs(self, *, dataset: str | None = None, kind: str | None = None) -> list[Run]:
-        """Return the runs, newest first; damaged folders are skipped.
+        """Return the runs, newest first; `wrecks` are left out.
 
         Only those of a dataset or kind, if given.
         """
@@ -285,40 +295,18 @@ class Workspace:
             self._start(run)
 
     def _start(self, run: Run) -> None:
-        state = self.run(run.id).state()
-        if state.state != "queued" or run.is_attended():
-            raise InputError(f"The {removal.in_words(run)} cannot be started: it is {state.state} already.")
-        process = spawn(run.path, self.root)
-        try:  # the worker waits for the lock, so that it finds what is written here
-            worker = Worker.of(process.pid) or Worker(process.pid, 0.0, "")  # one that is dead already
-            write_private_json(worker.to_dict(), run.path / WORKER)
-            self.queue.take(queue_of(run.kind, run.config), run.id, worker)
-        except BaseException:
-            process.kill()
-            raise
+        attendance.start(self.root, self.queue, self.run(run.id))
 
     def resume(self, run: Run) -> None:
         """Resume a cancelled or failed run from its last checkpoint.
 
         Without a checkpoint it begins anew.
         """
-        state = run.state()
-        if not (state.resumable or (state.state == "queued" and not run.is_attended())):
-            raise InputError(f"The {removal.in_words(run)} is {state.state}; only cancelled and failed ones resume.")
-        _await_end(run)
+        attendance.check_resumable(run)
         for digest in removal.digests_of(run.spec):
             self.input(digest)
         with self.queue.lock():
-            if run.is_attended():
-                raise InputError(f"The {removal.in_words(run)} has already been resumed.")
-            goes_on = run.has_checkpoint()
-            for name in (CANCEL, WORKER, *([] if goes_on else [PROGRESS])):
-                with suppress(FileNotFoundError):
-                    (run.path / name).unlink()
-            _set_ballast(run.path)
-            share, worked = (state.share, state.seconds) if goes_on else (0.0, 0.0)
-            again = State("queued", share=share, created=run.created, worked=worked)
-            write_state(run.path, again, durable=True)
+            attendance.make_ready(run)
             self._start(run)
 
     def cancel(self, run: Run) -> None:
@@ -327,32 +315,14 @@ class Workspace:
         One that has ended stays as it is. Workers stop by themselves; one that does not, because the machine is too
         busy to let it, is ended from here.
         """
-        with self.queue.lock():
-            state = run.state()
-            if not state.active:
-                return
-            worker = worker_of(run.path)
-            if worker is None or not worker.alive:
-                ended = State("cancelled", share=state.share, created=run.created, ended=time.time())
-                write_state(run.path, ended, durable=True)
-                return
-            os.close(open_private(run.path / CANCEL, os.O_WRONLY))
-        threading.Thread(target=self._insist, args=(run, worker)).start()  # a script that ends waits for it
+        attendance.cancel(self.queue, run)
 
-    def _insist(self, run: Run, worker: Worker) -> None:
-        """End a worker that was asked to stop and still works."""
-        until = time.monotonic() + INSIST_SECONDS
-        while time.monotonic() < until:
-            if not worker.alive or not run.is_active():
-                return
-            time.sleep(_LOOK_SECONDS)
-        if not run.is_active() or not worker.end():
-            return
-        with self.queue.lock(), suppress(InputError):
-            state = run.state()
-            if not run.is_attended() and state.state == "cancelled":
-                clear_results(run.path, ballast=True)
-                write_state(run.path, state, durable=True)
+    def finish(self, run: Run) -> None:
+        """Ask a running sweep to end with what it has.
+
+        It is done then, not cancelled; one that waits or has ended stays as it is.
+        """
+        attendance.finish(self.queue, run)
 
     # ------------------------------------------------------------------ what people say of runs
 
@@ -389,15 +359,6 @@ class Workspace:
         pinned = [(said.pinned, run) for run in self.runs(dataset=dataset) if (said := run.annotations()).pinned]
         return max(pinned, key=lambda pair: pair[0] or 0.0)[1] if pinned else None
 
-    def finish(self, run: Run) -> None:
-        """Ask a running sweep to end with what it has.
-
-        It is done then, not cancelled; one that waits or has ended stays as it is.
-        """
-        with self.queue.lock():
-            if run.kind == "sweep" and run.state().state == "running" and run.is_attended():
-                os.close(open_private(run.path / FINISH, os.O_WRONLY))
-
     # ------------------------------------------------------------------ deleting
 
     def removal(self, runs: Iterable[Run]) -> Removal:
@@ -410,7 +371,7 @@ class Workspace:
         A run that is active is refused.
         """
         if not run.is_active():
-            _await_end(run)
+            attendance.await_end(run)
         removal.plan(self, [run]).carry_out()
 
     def prune(self, older_than: timedelta | None, keep_last: int | None) -> list[Run]:
@@ -436,15 +397,3 @@ class Workspace:
 def _versions() -> dict[str, str]:
     packages = {name: importlib.metadata.version(name) for name in ("torch", "numpy")}
     return {"deem_core": __version__, "python": platform.python_version(), **packages, "system": platform.platform()}
-
-
-def _set_ballast(folder: Path) -> None:
-    with os.fdopen(open_private(folder / BALLAST, os.O_WRONLY), "wb") as stream:
-        stream.write(secrets.token_bytes(BALLAST_BYTES))  # a disk that compresses must keep room for it too
-
-
-def _await_end(run: Run) -> None:
-    """Wait a moment for a worker that has written its last state."""
-    until = time.monotonic() + _LEAVING_SECONDS
-    while (worker := worker_of(run.path)) is not None and worker.alive and time.monotonic() < until:
-        time.sleep(0.05)

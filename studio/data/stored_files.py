@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from deem_core import InputError
-from deem_core.runs import Dataset
-from studio import errors, sharing, state, text
+from deem_core.runs import Dataset, Wreck
+from studio import errors, jobs, sharing, state, text
 from studio.data import datasets
 from studio.workspace import workspace
 
@@ -37,7 +37,7 @@ class StoredFile:
     def bytes(self) -> int:
         """Its size."""
         try:
-            return workspace().input(self.newest.data).stat().st_size
+            return workspace().inputs.place(self.newest.data).stat().st_size
         except (InputError, OSError):
             return 0
 
@@ -50,10 +50,16 @@ def files() -> list[StoredFile]:
     return [StoredFile(tuple(same)) for same in by_content.values()]
 
 
+def damaged() -> list[Wreck]:
+    """Return the records of files that cannot be read."""
+    return [wreck for wreck in workspace().wrecks() if wreck.what == "dataset"]
+
+
 def table() -> None:
     """Show the stored files, each to be opened or deleted."""
     st.markdown(sharing.where_files_are())
     stored = files()
+    jobs.wrecks(damaged())
     with st.container(border=True, gap="xsmall", key="kept_files"):
         for stored_file in stored[:SHOWN]:
             _row(stored_file)

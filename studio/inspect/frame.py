@@ -119,7 +119,7 @@ def no_model(run: Run) -> None:
 def _why_no_model(run: Run) -> str:
     now = run.state()
     if now.state != "done":
-        ended = "was cancelled" if now.state == "cancelled" else "failed"
+        ended = "is damaged" if now.damaged else "was cancelled" if now.state == "cancelled" else "failed"
         return f"{jobs.title(run)} {ended}, so there is no model to inspect."
     summary = FusionSummary.of(run)
     method = "" if summary is None else summary.training.answered_by or summary.training.method

@@ -235,6 +235,7 @@ def test_the_review_queue_of_a_method_has_no_restarts_and_no_model_to_ask(open_c
 @pytest.mark.parametrize("page", ["compare", "export"])
 def test_labels_that_are_missing_or_damaged_get_a_sentence(open_compare, compared, app, damaged, page):
     run = compared["truth"]
+    (run.path / "checksums.json").unlink()  # as earlier versions left it; with them the whole run is damaged
     path = run.labels("ds")
     content = path.read_bytes()
     path.unlink()
@@ -251,9 +252,23 @@ def test_labels_that_are_missing_or_damaged_get_a_sentence(open_compare, compare
     assert said not in words(app)
 
 
+@pytest.mark.parametrize("page", ["compare", "export"])
+def test_a_comparison_with_damaged_labels_is_damaged(open_compare, compared, app, page):
+    run = compared["truth"]
+    path = run.labels("ds")
+    path.write_bytes(path.read_bytes()[:400])
+    app.query_params[state.RUN], app.query_params[state.METHOD] = run.id, "ds"
+    open_compare(run)
+    app.switch_page(f"pages/{page}.py").run()
+    expect_calm(app)
+    if page == "compare":
+        assert "labels_ds.parquet is damaged" in words(app)
+    assert not [label for label in _downloads(app) if label.startswith("Labels as")]
+
+
 def test_a_comparison_of_an_earlier_version_says_what_to_do(open_compare, compared, app):
     run = compared["truth"]
-    for path in run.path.glob("labels_*.parquet"):
+    for path in [*run.path.glob("labels_*.parquet"), run.path / "checksums.json"]:
         path.unlink()
     open_compare(run)
     expect_calm(app)

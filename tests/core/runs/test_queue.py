@@ -61,14 +61,14 @@ def test_turns_go_by_number_and_the_dead_are_skipped(workspace, others):
         elsewhere = workspace.queue.take("cuda:1", run, me)
         assert workspace.queue.take("cpu", run, me) == tickets[3]
     assert [ticket.number for ticket in tickets] == [1, 2, 3, 4]
-    assert workspace.queue.before(tickets[3], "cpu") == 2
-    assert workspace.queue.before(elsewhere, "cuda:1") == 0
+    assert workspace.queue.before(tickets[3]) == 2
+    assert workspace.queue.before(elsewhere) == 0
     assert workspace.queue.tickets("cpu") == tickets[1:]
     tickets[2].give_back()
     tickets[2].give_back()
-    assert workspace.queue.before(tickets[3], "cpu") == 1
+    assert workspace.queue.before(tickets[3]) == 1
     tickets[1].path.write_text("torn")
-    assert workspace.queue.before(tickets[3], "cpu") == 0
+    assert workspace.queue.before(tickets[3]) == 0
 
 
 def test_twenty_runs_and_two_workers_all_end_once_and_never_two_at_a_time(workspace, tmp_path):
@@ -114,6 +114,37 @@ def test_runs_are_worked_on_in_the_order_they_came(workspace, tmp_path, others):
     assert begun == [runs[0].id, runs[2].id]
 
 
+HEAVY = ("numpy", "pandas", "pyarrow", "scipy", "sklearn", "numba", "torch", "streamlit")
+WAITER = """
+import os, runpy, sys, threading, time
+from pathlib import Path
+
+def look(state=Path(sys.argv[1]) / "state.json"):
+    while "ahead" not in state.read_text():
+        time.sleep(0.02)
+    print(*sorted({name.partition(".")[0] for name in sys.modules}), flush=True)
+    os._exit(0)
+
+sys.stdin.readline()
+threading.Thread(target=look).start()
+runpy.run_module("deem_core.runs", run_name="__main__")
+"""
+
+
+def test_a_worker_that_waits_holds_no_library(workspace, others):
+    import subprocess
+
+    run, (stranger,) = workspace.new_run("train", small(workspace), QUICK), others(1)
+    waiter = script(WAITER, str(run.path), stdin=subprocess.PIPE)
+    with workspace.queue.lock():
+        for each, holder in (("f" * 32, stranger), (run.id, Worker.of(waiter.pid))):  # as `Workspace.start` does
+            workspace.queue.take("cpu", each, holder)
+    printed, errors = waiter.communicate("go\n", timeout=PATIENCE)
+    loaded = printed.split()
+    assert {"deem_core", "psutil"} <= set(loaded), errors
+    assert not set(HEAVY) & set(loaded)
+
+
 def test_the_queue_of_a_device_is_found_without_torch(monkeypatch):
     monkeypatch.setattr(devices, "likely_device", lambda: "cuda")
     assert device_of("train", {}) == device_of("sweep", {"device": "auto"}) == device_of("train", {"device": None})
@@ -137,7 +168,7 @@ def test_a_short_run_goes_beside_a_long_one_and_behind_other_short_ones(workspac
     said = worker.communicate(timeout=PATIENCE)
     assert worker.returncode == 0, said
     assert (run.state().state, run.state().device) == ("done", "cpu")
-    assert workspace.queue.before(workspace.queue.tickets("cpu")[0], "cpu") == 0
+    assert workspace.queue.before(workspace.queue.tickets("cpu")[0]) == 0
 
 
 def test_runs_of_seconds_have_a_lane_of_their_own(monkeypatch):

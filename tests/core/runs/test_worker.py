@@ -34,7 +34,7 @@ def training(run) -> bool:
 
 def worked_on(workspace: Workspace, run: Run) -> State:
     """Let this process, which has imported torch already, do the work of a worker."""
-    worker._attend(workspace, run, worker._claim(workspace, run))
+    worker._attend(workspace.root, workspace.queue, run, worker._claim(workspace.queue, run))
     return run.state()
 
 
@@ -219,7 +219,7 @@ def test_work_that_does_not_listen_is_ended_and_leaves_no_results(workspace):
     assert process.returncode in (0, -signal.SIGKILL)  # by itself, or by the one who asked, whoever came first
     until(lambda: not (run.path / "summary.json").exists())
     place = workspace.queue.take("cpu", "f" * 32, Worker.me())
-    assert workspace.queue.before(place, "cpu") == 0  # whoever ended it left no place that others wait behind
+    assert workspace.queue.before(place) == 0  # whoever ended it left no place that others wait behind
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="nobody can be stopped there")

@@ -161,9 +161,12 @@ def test_nothing_behind_a_link_is_read_or_written(workspace, tmp_path):
     elsewhere = tmp_path / "elsewhere"
     outside.path.rename(elsewhere)
     outside.path.symlink_to(elsewhere)
-    with pytest.raises(InputError, match="no run"):
+    with pytest.raises(InputError, match="is damaged"):
         workspace.run(outside.id)
     assert workspace.runs() == []
+    (wreck,) = workspace.wrecks()
+    workspace.delete_wreck(wreck)
+    assert (os.listdir(workspace.root / "runs"), (elsewhere / "spec.json").exists()) == ([], True)
 
     run = workspace.new_run("train", dataset, QUICK)
     secret = tmp_path / "secret.txt"

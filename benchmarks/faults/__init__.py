@@ -1,0 +1,1 @@
+"""Faults on purpose: damaged files, killed processes, disks that refuse."""
