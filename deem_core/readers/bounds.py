@@ -23,7 +23,7 @@ FREE_SHARE = 0.8
 """Share of the free memory that reading one file may take."""
 
 BYTES_PER_CELL = 20
-"""Least peak of reading a table of short labels, per cell (benchmarks/bench_bombs.py measures it)."""
+"""Peak of reading a table of short labels, per cell: 10 to 20 (benchmarks/bench_bombs.py)."""
 
 SMALL = 400_000_000
 """Memory that any file may take, however tightly it is packed."""
