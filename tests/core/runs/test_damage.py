@@ -14,6 +14,7 @@ from benchmarks.faults import damage
 from benchmarks.faults.corruption import flip_bit
 from benchmarks.faults.workspaces import full_workspace
 from deem_core import cli
+from deem_core.answers import StoredAnswer
 from deem_core.control import Saved
 from deem_core.errors import InputError
 from deem_core.estimators.verbs import load
@@ -412,3 +413,14 @@ def test_values_of_another_kind_in_runs_of_an_earlier_version_are_damage(full):
             stream.write(f"\n{json.dumps(line)}\n")
     assert len(book.replies()) == before
     assert b"gold_label" in book.labels(full.read(dataset).votes).export()
+
+
+def test_probabilities_of_another_length_are_damage(full):
+    run = next(run for run in full.runs(kind="train") if run.state().state == "done")
+    path = run.path / "result.parquet"
+    table = pq.read_table(path)
+    stored = StoredAnswer(path, 3)
+    assert len(stored.codes) == table.num_rows
+    pq.write_table(table.slice(0, 5), path)  # what is read afterwards has fewer rows than the labels
+    with pytest.raises(InputError, match="labels of this run are damaged"):
+        _ = stored.posterior
