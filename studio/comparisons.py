@@ -85,7 +85,7 @@ def comparison(run: Run) -> Comparison | None:
     content = run.summary()
     try:
         return None if content is None else Comparison.from_dict(content)
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise InputError("The results of this comparison are damaged. Compare again.") from None
 
 

@@ -139,8 +139,9 @@ class StoredAnswer:
         if not {f"p_{k}" for k in range(self.n_classes)} <= self._names:
             return None
         posterior = np.empty((len(self.codes), self.n_classes))
-        for k in range(self.n_classes):  # one after the other: the table is never there twice
-            posterior[:, k] = np.nan_to_num(self._column(f"p_{k}"), nan=1 / self.n_classes)
+        with _readable():  # a damaged column may have another length
+            for k in range(self.n_classes):  # one after the other: the table is never there twice
+                posterior[:, k] = np.nan_to_num(self._column(f"p_{k}"), nan=1 / self.n_classes)
         return posterior
 
     def answer(self, votes: Votes, otherwise: Callable[[], Posterior] | None = None) -> Answer:

@@ -91,6 +91,7 @@ class Reply:
         try:
             known = json.loads(line)
             reply = cls(**{**known, "row": known["row"] - 1})
+            json.dumps(known, ensure_ascii=False).encode()  # half a letter is damage, and a ValueError
             whole = (
                 type(reply.row) is int
                 and reply.row >= 0

@@ -88,7 +88,7 @@ def plan(workspace: Workspace, runs: list[Run], dataset: Dataset | None = None) 
     """Plan the deletion of runs, with their inspections and perhaps their dataset."""
     doomed = {run.id for run in runs}
     for run in workspace.runs(kind="inspect"):  # what was found by looking into a training goes with it
-        if run.config.get("training") in doomed and run.id not in doomed:
+        if str(run.config.get("training")) in doomed and run.id not in doomed:
             runs = [*runs, run]
             doomed.add(run.id)
     going = _digests(runs, [] if dataset is None else [dataset])

@@ -75,7 +75,7 @@ class FusionSummary:
                 tuple(from_plain(Alarm, alarm) for alarm in plain.get("alarms", ())),
                 None if plain.get("gold") is None else Verdict.from_dict(plain["gold"]),
             )
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
             return None
         if len(summary.answer.class_shares) != summary.answer.n_classes:
             return None

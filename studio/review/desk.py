@@ -153,7 +153,7 @@ def _asked(run_id: str, opening: str, _run: Run, _opened: Opened) -> tuple[Quest
     votes = _opened.reading.votes
     try:
         queue = Questions.from_dict(read_json(_run.path / "queue.json") or {})
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise InputError("The queue of this run is gone or damaged. Ask for rows again.") from None
     if not queue.rows or max(queue.rows) >= votes.n_rows:
         raise InputError("The queue of this run belongs to other rows. Ask for rows again.")

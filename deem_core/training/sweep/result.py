@@ -204,7 +204,7 @@ class Sweep:
         """
         try:
             return cls._from_dict(content)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise InputError(f"This is not a sweep that was saved here: {type(error).__name__} {error}.") from error
 
     @classmethod

@@ -14,6 +14,7 @@ from benchmarks.faults import damage
 from benchmarks.faults.corruption import flip_bit
 from benchmarks.faults.workspaces import full_workspace
 from deem_core import cli
+from deem_core.answers import StoredAnswer
 from deem_core.control import Saved
 from deem_core.errors import InputError
 from deem_core.estimators.verbs import load
@@ -23,6 +24,7 @@ from deem_core.runs.control import RunControl
 from deem_core.runs.process import Worker
 from deem_core.runs.run import State, worker_of, write_state
 from deem_core.runs.status import Status
+from deem_core.training.sweep.result import Sweep
 from tests.core.runs.helpers import CSV, LONG, QUICK, ensemble, small, until
 from tests.core.runs.test_worker import worked_on
 from tests.in_process import done
@@ -390,3 +392,35 @@ def test_a_worker_whose_folder_is_gone_ends(workspace):
     assert until(lambda: not worker.alive) < 5
     assert workspace.runs() == workspace.wrecks() == []
     assert not run.path.exists()
+
+
+def test_values_of_another_kind_in_runs_of_an_earlier_version_are_damage(full):
+    damage.old(full.root)
+    dataset = full.datasets()[0]
+    inspection, sweep = (full.runs(kind=kind)[0] for kind in ("inspect", "sweep"))
+    spec = json.loads((inspection.path / "spec.json").read_text())
+    spec["config"]["training"] = ["a"]
+    (inspection.path / "spec.json").write_text(json.dumps(spec))
+    assert len(full.removal([sweep]).what) == 1
+    summary = sweep.summary() | {"updates": [10**17, 10**400]}
+    with pytest.raises(InputError):
+        Sweep.from_dict(summary)
+    book = full.answer_book(dataset)
+    before = len(book.replies())
+    for change in ({"label": "\udc80"}, {"time": 1e300}, {"time": True}):
+        line = json.loads(book.path.read_text().splitlines()[-1]) | change
+        with book.path.open("a") as stream:
+            stream.write(f"\n{json.dumps(line)}\n")
+    assert len(book.replies()) == before
+    assert b"gold_label" in book.labels(full.read(dataset).votes).export()
+
+
+def test_probabilities_of_another_length_are_damage(full):
+    run = next(run for run in full.runs(kind="train") if run.state().state == "done")
+    path = run.path / "result.parquet"
+    table = pq.read_table(path)
+    stored = StoredAnswer(path, 3)
+    assert len(stored.codes) == table.num_rows
+    pq.write_table(table.slice(0, 5), path)  # what is read afterwards has fewer rows than the labels
+    with pytest.raises(InputError, match="labels of this run are damaged"):
+        _ = stored.posterior
