@@ -1,5 +1,6 @@
 """Learners and Dependence without a browser: every state of a training and of its inspection."""
 
+import json
 import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +17,7 @@ from deem_core.runs.run import WORKER, write_state
 from studio import jobs, state
 from studio.inspect import inspections
 from tests.app.conftest import button, expect_calm, words
-from tests.in_process import QUICK, add_votes, done, experts, inspected
+from tests.in_process import QUICK, add_votes, done, experts, inspected, rewrite
 
 PAGES = ("learners", "dependence")
 TABS = ("Scorecard", "Influence", "Expert finder", "Trust", "Confusion", "Why this label?", "Certainty")
@@ -277,6 +278,20 @@ def test_a_failed_inspection_says_why_and_can_be_tried_again(open_page, trained,
 def test_a_damaged_inspection_is_done_again(open_page, trained, monkeypatch):
     run = of_training(Workspace(), trained["truth"])
     (run.path / "inspection.npz").write_bytes(b"nonsense")
+    monkeypatch.setattr(Workspace, "start", lambda self, run: None)
+    app = open_page("learners", trained["truth"])
+    expect_calm(app)
+    assert "inspection.npz is damaged" in words(app)
+    button(app, "Try again").click().run()
+    expect_calm(app)
+    assert run.state().state == "queued"
+    assert app.button(key=f"cancel_inspect_{run.id}")
+
+
+def test_a_damaged_inspection_of_an_earlier_version_is_done_again(open_page, trained, monkeypatch):
+    run = of_training(Workspace(), trained["truth"])
+    (run.path / "checksums.json").unlink()
+    (run.path / "inspection.npz").write_bytes(b"nonsense")
     started = []
     monkeypatch.setattr(Workspace, "start", lambda self, run: started.append(run.kind))
     app = open_page("learners", trained["truth"])
@@ -315,7 +330,7 @@ def test_two_tabs_at_once_start_one_inspection_and_a_finished_one_is_preferred(t
 @pytest.mark.parametrize("page", PAGES)
 def test_a_training_that_fell_back_to_the_majority_vote_says_so(open_page, trained, page):
     training = trained["truth"]
-    write_json(training.summary() | {"fallback": True}, training.path / "summary.json")
+    rewrite(training, "summary.json", json.dumps(training.summary() | {"fallback": True}))
     app = open_page(page, training)
     expect_calm(app)
     assert "the answer is the **majority vote**" in words(app)

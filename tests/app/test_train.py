@@ -12,6 +12,7 @@ from deem_core.comparison.evaluation import evaluate
 from deem_core.errors import InputError
 from deem_core.files.atomic import write_json
 from deem_core.files.plain import to_plain
+from deem_core.files.seals import SEAL
 from deem_core.model.records import Record
 from deem_core.runs import Workspace
 from studio import state
@@ -260,6 +261,7 @@ def test_near_copies_are_named_and_a_second_run_stands_beside_the_first(app, ope
     second = make_run(title="All voices")
     spec = json.loads((second.path / "spec.json").read_text(encoding="utf-8"))
     spec["config"]["near_copies"] = "keep"
+    del spec[SEAL]
     write_json(spec, second.path / "spec.json")
     finish(second, changed=1)
     app.run()

@@ -24,6 +24,7 @@ from deem_core.readers.label_file import read_labels, write_labels
 from deem_core.readers.label_table import LabelRow
 from deem_core.runs import Workspace
 from deem_core.runs.answer_book import AnswerBook, Reply
+from deem_core.runs.answer_file import written
 from tests.in_process import done
 
 LIVE = (
@@ -125,8 +126,8 @@ def test_reviewers_answers_are_harmless_and_come_back(reading, tmp_path):
         label = classes[row % len(classes)]
         book.add(Reply(row=row, id=str(votes.ids[row]), label=label, reviewer="=ann()", time=float(row)))
     ledger = book.labels(votes.without_truth())
-    for data in (ledger.export(), ledger.snapshot()):
-        expect_harmless(cells_of(data.decode()))
+    expect_harmless(cells_of(written(ledger).decode()))
+    for data in (written(ledger), ledger.snapshot()):
         gold = read_gold(data, votes.without_truth()).gold
         assert [classes[code] for code in gold.codes[:8]] == [classes[row % len(classes)] for row in range(8)]
 
