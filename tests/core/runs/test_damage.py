@@ -20,6 +20,7 @@ from deem_core.errors import InputError
 from deem_core.estimators.verbs import load
 from deem_core.files.seals import SEAL, parse_object, sealed
 from deem_core.runs import Workspace, checksums
+from deem_core.runs.answer_file import written
 from deem_core.runs.control import RunControl
 from deem_core.runs.process import Worker
 from deem_core.runs.run import State, worker_of, write_state
@@ -412,7 +413,7 @@ def test_values_of_another_kind_in_runs_of_an_earlier_version_are_damage(full):
         with book.path.open("a") as stream:
             stream.write(f"\n{json.dumps(line)}\n")
     assert len(book.replies()) == before
-    assert b"gold_label" in book.labels(full.read(dataset).votes).export()
+    assert b"gold_label" in written(book.labels(full.read(dataset).votes))
 
 
 def test_probabilities_of_another_length_are_damage(full):
