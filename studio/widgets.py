@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -24,6 +25,8 @@ _NOTE_ICONS = {
     "left out": ":gray[:material/do_not_disturb_on:]",
     "warning": ":orange[:material/warning:]",
 }
+PERCENT = "%.1f%%"
+"""How percentages look in tables; Streamlit's own "percent" has two decimals."""
 PICTURE_FORMAT = "picture_format"
 NUMBERS = "numbers"
 """Ends the keys of what shows a picture's numbers."""
@@ -124,6 +127,11 @@ def report(reading: Report) -> None:
     if absent:
         sentence = ", ".join(absent)
         st.caption(f"{sentence[:1].upper()}{sentence[1:]}.")
+
+
+def in_percent(table: pd.DataFrame, shares: Iterable[str]) -> pd.DataFrame:
+    """Return a table whose shares are percentages, to be shown by `PERCENT`."""
+    return table.assign(**{name: 100 * table[name].astype(float) for name in shares if name in table})
 
 
 class Kept(TypedDict):

@@ -130,7 +130,7 @@ def _why_no_model(run: Run) -> str:
 def _still_running(run: Run) -> None:
     def waiting(states: Sequence[tuple[Run, State]]) -> None:
         jobs.progress(run, states[0][1], "awaited")
-        st.caption("This run is not done yet. The page shows it as soon as it is.")
+        st.caption("This run is not finished yet. It appears here as soon as it is.")
 
     jobs.watch([run], waiting)
 
@@ -143,7 +143,7 @@ def why_chart(run: Run, opened: datasets.Opened, row: int, key: str) -> None:
 def show_reason(one: inspections.Reason, key: str) -> None:
     """Show why a row got its label."""
     st.markdown(
-        f"Row **{text.plain(one.id)}** is fused to **{text.plain(one.fused)}** ({text.percent(one.confidence)}); the "
+        f"Row **{text.plain(one.id)}** is labelled **{text.plain(one.fused)}** ({text.percent(one.confidence)}); the "
         f"runner-up is {text.plain(one.runner_up)} ({text.percent(one.runner_up_probability)})."
     )
     widgets.picture(
@@ -198,8 +198,8 @@ def training_notes(training: Run) -> None:
         instead = "mean of the probabilities" if training.config.get("method") == "deem_soft" else "majority vote"
         st.warning(
             f"Training failed, so the answer is the **{instead}**. What you see here is the plain "
-            "vote, each vote counting as one nat; nothing was learned about any learner. Train again with "
-            "another learning rate to see whom a model trusts.",
+            "vote, each vote counting as one nat; nothing was learned about any learner. The Train page says "
+            "what is likely to help.",
             icon=":material/warning:",
         )
         return
