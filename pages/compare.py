@@ -252,6 +252,9 @@ def by_class(run: Run, comparison: comparisons.Comparison) -> None:
         st.caption("Choose two different methods.")
         return
     differences = comparisons.class_differences(comparison, one, other)
+    if differences and not any(differences.values()):
+        st.caption("These two methods do not differ in any class.")
+        return
     if comparison.n_truth:
         widgets.evaluation_badge()
     widgets.picture(pictures.class_differences(differences, with_truth=comparison.n_truth > 0), "class_chart")

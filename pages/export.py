@@ -22,7 +22,7 @@ def warnings(training: Run) -> None:
     summary = trainings.summary(training)
     if summary is not None:
         if summary.instead:
-            st.warning(text.plain(outcome.story(summary)), icon=":material/warning:")
+            st.warning(text.plain(summary.story()), icon=":material/warning:")
         widgets.alarms(summary.alarms)
 
 

@@ -217,12 +217,13 @@ def _below(shown: Picture, key: str, note: str, *, with_numbers: bool) -> None:
 
 
 def _figure(shown: Picture, titled: bool, *, clickable: bool) -> Any:
-    """Return the drawing for the theme, its axes in the file's word."""
+    """Return the drawing for the theme, its titles in the file's word."""
     draw = shown.clickable if clickable else shown.figure
     figure = draw(st.context.theme.type or "light", titled=titled)
-    for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
-        if axis.title.text:
-            axis.title.text = words.say(axis.title.text)
+    bars = (each.colorbar for each in (*figure.select_coloraxes(), *figure.select_traces("heatmap")))
+    for part in (*figure.select_xaxes(), *figure.select_yaxes(), *bars, figure.layout):
+        if part.title.text:
+            part.title.text = words.say(part.title.text)
     return figure
 
 

@@ -25,6 +25,9 @@ Page = Callable[[datasets.Opened, Run], None]
 EVALUATION = "evaluation_"
 """How the names of tables that need the truth begin."""
 
+TABLES = {"review": "doubtful rows", "importance_by_class": "influence by class"}
+"""Tables that the pages call otherwise."""
+
 PAIRS = "pairs_of_learners"
 """Name of the table of all pairs in every class and layer."""
 
@@ -123,7 +126,7 @@ def _why_no_model(run: Run) -> str:
         return f"{jobs.title(run)} {ended}, so there is no model to inspect."
     summary = FusionSummary.of(run)
     method = "" if summary is None else summary.training.answered_by or summary.training.method
-    by = f" was given by {method_title(method)}, which" if method else ""
+    by = f" ({method_title(method)})" if method else ""
     return f"This answer{by} has no model to inspect. Train one to see whom it trusts."
 
 
@@ -230,9 +233,8 @@ def downloads(opened: datasets.Opened, inspection: Inspection, names: Sequence[s
         for name in names:
             if _missing(inspection, name):
                 continue
-            download_csv(
-                name.replace("_", " "), partial(_table, inspection, name), results.file_name(opened, f"{name}.csv")
-            )
+            what = TABLES.get(name, name.replace("_", " "))
+            download_csv(what, partial(_table, inspection, name), results.file_name(opened, f"{name}.csv"))
         st.space("stretch")
         widgets.choose_picture_format()
 

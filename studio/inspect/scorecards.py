@@ -86,7 +86,7 @@ def show(card: Scorecard, opened: Opened) -> None:
 
 def basis(card: Scorecard) -> str:
     """Return what the estimates rest on, in two sentences."""
-    by = f" by {method_title(card.answered_by)}" if card.answered_by else ""
+    by = f" ({method_title(card.answered_by)})" if card.answered_by else ""
     sentence = (
         f"Estimated accuracy is the average probability that the answer{by} gives to a learner's votes, with a 95% "
         "interval. It rests on the answer, not on the truth: where the answer is wrong, so is the estimate."

@@ -108,7 +108,7 @@ def test_an_answer_without_a_model_has_a_scorecard(open_page, workspace):
     answer = done(workspace, "fuse", votes, {"method": "ds", "random_state": 0})
     app = open_page("learners", answer)
     expect_calm(app)
-    assert "average probability that the answer by Dawid-Skene gives" in words(app)
+    assert "average probability that the answer (Dawid-Skene) gives" in words(app)
     assert "has no model" in words(app)
     (table,) = app.dataframe
     shown = table.value.set_index("learner")
@@ -227,7 +227,7 @@ def test_the_tables_of_the_open_tab_can_be_taken_home(open_page, trained):
     app = open_page("learners", trained["truth"])
     turn_to(app, "Influence")
     labels = [each.label for each in app.get("download_button")]
-    assert labels == ["Learners as CSV", "Importance by class as CSV"]
+    assert labels == ["Learners as CSV", "Influence by class as CSV"]
     turn_to(app, "Confusion")
     labels = [each.label for each in app.get("download_button")]
     assert labels == ["Confusion as CSV", "Evaluation confusion as CSV"]
@@ -364,7 +364,7 @@ def test_a_run_without_a_model_says_so_and_leads_to_one(open_page, trained, work
     answer = done(workspace, "fuse", workspace.dataset(training.dataset_id), {"method": "ds", "random_state": 0})
     app = open_page("dependence", answer)
     expect_calm(app)
-    assert "given by Dawid-Skene, which has no model" in words(app)
+    assert "This answer (Dawid-Skene) has no model" in words(app)
     app.button(key="show_other_model").click().run()
     expect_calm(app)
     assert run_in_address(app) == training.id
