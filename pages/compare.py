@@ -52,7 +52,12 @@ def settings(opened: datasets.Opened) -> None:
             st.markdown(f"**{entry.title}** (`{entry.name}`): {entry.description} :gray[{text.plain(entry.paper)}]")
     first, second, third, fourth = st.columns([1, 1, 1, 2])
     seeds = first.number_input(
-        "Seeds", 1, 20, 1, **widgets.keep("compare_seeds"), help="How often each method that depends on chance is run."
+        "Seeds",
+        1,
+        20,
+        1,
+        **widgets.keep("compare_seeds"),
+        help="How many times to run each method that involves randomness.",
     )
     budget = second.number_input(
         "Seconds for each method",
@@ -156,12 +161,12 @@ def table(opened: datasets.Opened, run: Run, comparison: comparisons.Comparison)
     rows = comparisons.ranked(comparison, run)
     shares = [name for name in SHARES if name in rows]
     st.dataframe(
-        rows.drop(columns="note", errors="ignore").assign(**{name: 100 * rows[name] for name in shares}),
+        widgets.in_percent(rows.drop(columns="note", errors="ignore"), shares),
         hide_index=True,
         height="content",
         placeholder="–",
         column_config={
-            **{name: st.column_config.NumberColumn(format="%.1f%%") for name in shares},
+            **{name: st.column_config.NumberColumn(format=widgets.PERCENT) for name in shares},
             "method": st.column_config.TextColumn(width=180),
             "alarms": st.column_config.NumberColumn(help="Shown in full below the table."),
             "seconds": SECONDS,
@@ -247,6 +252,9 @@ def by_class(run: Run, comparison: comparisons.Comparison) -> None:
         st.caption("Choose two different methods.")
         return
     differences = comparisons.class_differences(comparison, one, other)
+    if differences and not any(differences.values()):
+        st.caption("These two methods do not differ in any class.")
+        return
     if comparison.n_truth:
         widgets.evaluation_badge()
     widgets.picture(pictures.class_differences(differences, with_truth=comparison.n_truth > 0), "class_chart")

@@ -80,11 +80,11 @@ def rules(table: RuleTable) -> None:
         "precision": ("Precision (evaluation only)", "Share of its votes that are right, where the truth is known."),
     }
     config = {
-        name: st.column_config.NumberColumn(title, format="percent", help=words)
+        name: st.column_config.NumberColumn(title, format=widgets.PERCENT, help=words)
         for name, (title, words) in shares.items()
     }
     st.dataframe(
-        table.to_frame(),
+        widgets.in_percent(table.to_frame(), shares),
         key="rules_table",
         hide_index=True,
         column_config={"rule": "Rule", "votes_for": "Votes for", "votes": "Votes", **config},

@@ -14,6 +14,7 @@ from studio.words import say
 boot.guard(__file__)
 
 FUSED, TRUE = "the fused label", "the true label (evaluation)"
+ENTROPY = "share of their entropy"
 AVERAGE, ALL = "Average over classes", "Every class"
 NO_GROUPS = (
     "Given the fused label, no group of learners behaves like one. Copies that decide the label themselves do not "
@@ -72,9 +73,9 @@ def pairs(inspection: inspections.Inspection) -> None:
     for sentence in words.groups_in_words(inspection.dependence) or [NO_GROUPS]:
         st.markdown(f":material/lightbulb: {text.plain(say(sentence))}")
     st.dataframe(
-        words.pairs_table(shown),
+        widgets.in_percent(words.pairs_table(shown), [ENTROPY]),
         hide_index=True,
-        column_config={"share of their entropy": st.column_config.NumberColumn(format="percent")},
+        column_config={ENTROPY: st.column_config.NumberColumn(format=widgets.PERCENT)},
     )
     st.caption(
         say(

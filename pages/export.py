@@ -22,7 +22,7 @@ def warnings(training: Run) -> None:
     summary = trainings.summary(training)
     if summary is not None:
         if summary.instead:
-            st.warning(text.plain(outcome.story(summary)), icon=":material/warning:")
+            st.warning(text.plain(summary.story()), icon=":material/warning:")
         widgets.alarms(summary.alarms)
 
 
@@ -44,7 +44,7 @@ def review_queue(run: Run, opened: datasets.Opened, method: str = "") -> None:
     table = review.queue_table(result)
     shares = [name for name in ("confidence", "restarts_agreeing") if name in table]
     selection = st.dataframe(
-        table.assign(**{name: 100 * table[name] for name in shares}),
+        widgets.in_percent(table, shares),
         key=f"review_{result.key}",
         hide_index=True,
         height=450,
@@ -52,7 +52,7 @@ def review_queue(run: Run, opened: datasets.Opened, method: str = "") -> None:
         on_select="rerun",
         selection_mode="single-row",
         column_config={
-            **{name: st.column_config.NumberColumn(name, format="%.1f%%") for name in shares},
+            **{name: st.column_config.NumberColumn(name, format=widgets.PERCENT) for name in shares},
             "why": st.column_config.TextColumn(width=330),
         },
     )

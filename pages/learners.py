@@ -154,7 +154,7 @@ def why(inspection: inspections.Inspection, training: Run, opened: datasets.Open
         height=240,
         on_select=lambda: state.set_value(row_key, ""),
         selection_mode="single-row",
-        column_config={"confidence": st.column_config.NumberColumn(format="%.1f%%")},
+        column_config={"confidence": st.column_config.NumberColumn(format=widgets.PERCENT)},
     )
     name = st.text_input("Another row", **widgets.keep(row_key), placeholder="its id, or its number from 1", width=360)
     rows = selection["selection"]["rows"]

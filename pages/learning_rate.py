@@ -220,7 +220,7 @@ def verdicts(run: Run, sweep: sweeps.Sweep, rate: float | None, keys: list[float
                 color=list(sweeps.ALL_LOOKS.values()),
                 width=120 if sweep.complete else 150,
             ),
-            "reason": st.column_config.TextColumn("Why", width=420),
+            "reason": st.column_config.TextColumn("Why", width=340),
             "difference": st.column_config.LineChartColumn("Difference", width="small"),
             "final difference": st.column_config.NumberColumn(
                 "Final" if sweep.complete else "Latest",
@@ -233,7 +233,7 @@ def verdicts(run: Run, sweep: sweeps.Sweep, rate: float | None, keys: list[float
                 format="%.2f",
                 width=85,
                 help="Share of its majority-vote rows that the worst class keeps; a class that ends below "
-                f"{sweeps.LEAST_SHARE:g} has vanished.",
+                f"{sweeps.LEAST_SHARE:g} is lost.",
             ),
         },
     )

@@ -17,7 +17,7 @@ TEXT = st.column_config.TextColumn(width="medium")
 COLUMNS = {
     "row": st.column_config.NumberColumn(pinned=True),
     "id": st.column_config.TextColumn(pinned=True),
-    "confidence": st.column_config.NumberColumn(format="%.1f%%"),
+    "confidence": st.column_config.NumberColumn(format=widgets.PERCENT),
     "fused_label": "fused label",
     "majority_vote": "majority vote",
     "true_label": "true label",

@@ -202,12 +202,12 @@ def groups(summary: FusionSummary) -> None:
         if found.runners_up:
             st.caption("These other groupings explain the votes about as well:")
             st.dataframe(
-                outcome.other_groups_table(found),
+                widgets.in_percent(outcome.other_groups_table(found), ["other labels"]),
                 hide_index=True,
                 column_config={
                     "nats behind": st.column_config.NumberColumn(format="%.1f"),
                     "other labels": st.column_config.NumberColumn(
-                        format="percent", help="Share of the rows that they would label differently."
+                        format=widgets.PERCENT, help="Share of the rows that they would label differently."
                     ),
                 },
             )
@@ -225,12 +225,12 @@ def overruled(run: Run, opened: datasets.Opened, labels: StoredAnswer) -> None:
 
 def restarts(summary: FusionSummary) -> None:
     st.dataframe(
-        outcome.restarts(summary.training.restarts),
+        widgets.in_percent(outcome.restarts(summary.training.restarts), ["agreement"]),
         hide_index=True,
         column_config={
             "agreement": st.column_config.NumberColumn(
                 "Agreement",
-                format="percent",
+                format=widgets.PERCENT,
                 help="Mean share of the rows with the same label as the other restarts.",
             ),
             "smallest class": st.column_config.NumberColumn(

@@ -174,7 +174,7 @@ def labels_words(answer: Answer) -> str:
         f"{text.count(found.n_rows, 'row')} in the order of the file; {text.count(found.changed, 'label')} "
         f"{'differs' if found.changed == 1 else 'differ'} from the majority vote."
     )
-    return words if answer.probabilities_known else f"{words} {NOT_KEPT} Label and confidence are there."
+    return words if answer.probabilities_known else f"{words} {NOT_KEPT} Labels and confidence are included."
 
 
 def alarms(comparison: Comparison) -> dict[str, list[Alarm]]:

@@ -37,7 +37,7 @@ EXAMPLES = {
     ),
     "Train": Example(
         (
-            "The curves of every restart, live; restarts that agree lie on each other.",
+            "The curves of every restart, live; restarts that agree lie on top of each other.",
             "Then what changed against the majority vote, the doubtful rows, and the file to download.",
         ),
         pictures.example_training,

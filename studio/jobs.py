@@ -314,7 +314,7 @@ def progress(run: Run, now: State, key: str, *, beside: Callable[[], None] | Non
             now,
             key,
             icon=":material/stop_circle:",
-            help="Stops within two seconds. Training can be resumed later.",
+            help="Stops within seconds. You can resume or restart it later.",
         )
         if beside is not None:
             beside()

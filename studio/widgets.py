@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -24,6 +25,8 @@ _NOTE_ICONS = {
     "left out": ":gray[:material/do_not_disturb_on:]",
     "warning": ":orange[:material/warning:]",
 }
+PERCENT = "%.1f%%"
+"""How percentages look in tables; Streamlit's own "percent" has two decimals."""
 PICTURE_FORMAT = "picture_format"
 NUMBERS = "numbers"
 """Ends the keys of what shows a picture's numbers."""
@@ -126,6 +129,11 @@ def report(reading: Report) -> None:
         st.caption(f"{sentence[:1].upper()}{sentence[1:]}.")
 
 
+def in_percent(table: pd.DataFrame, shares: Iterable[str]) -> pd.DataFrame:
+    """Return a table whose shares are percentages, to be shown by `PERCENT`."""
+    return table.assign(**{name: 100 * table[name].astype(float) for name in shares if name in table})
+
+
 class Kept(TypedDict):
     """Arguments of a widget whose value outlives a visit to another page."""
 
@@ -209,12 +217,13 @@ def _below(shown: Picture, key: str, note: str, *, with_numbers: bool) -> None:
 
 
 def _figure(shown: Picture, titled: bool, *, clickable: bool) -> Any:
-    """Return the drawing for the theme, its axes in the file's word."""
+    """Return the drawing for the theme, its titles in the file's word."""
     draw = shown.clickable if clickable else shown.figure
     figure = draw(st.context.theme.type or "light", titled=titled)
-    for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
-        if axis.title.text:
-            axis.title.text = words.say(axis.title.text)
+    bars = (each.colorbar for each in (*figure.select_coloraxes(), *figure.select_traces("heatmap")))
+    for part in (*figure.select_xaxes(), *figure.select_yaxes(), *bars, figure.layout):
+        if part.title.text:
+            part.title.text = words.say(part.title.text)
     return figure
 
 

@@ -215,7 +215,7 @@ def _by_groups(votes: Votes, health: PanelHealth, grouping: Grouping) -> Decisio
     groups = f"{len(grouping.groups)} groups" if len(grouping.groups) > 1 else "1 group"
     model = f"Dawid-Skene with {groups} of learners that make the same mistakes" if grouping.groups else "Dawid-Skene"
     n_eff = health.effective.n_eff
-    to_majority = "" if n_eff is None else f" In a majority vote they count like about {worth(n_eff)}."
+    to_majority = "" if n_eff is None else f" In a majority vote they are worth about {worth(n_eff)}."
     why = f"Answered by {model}, because {_lower(grouping.reason)}{to_majority}"
     answer = grouped_dawid_skene.answer(votes, grouping)
     return _decision("fit", "gds", answer, health, why, grouping.doubt, grouping=grouping)

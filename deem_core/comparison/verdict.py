@@ -116,7 +116,7 @@ def votes_in_words(found: Dependence | None) -> str:
     if found.n_eff is None or found.votes_per_row is None:
         return f"{words}."
     per_row = f"{found.votes_per_row:.1f}".removesuffix(".0")
-    return f"{words}; {per_row} votes a row count like about {found.n_eff:.1f} independent ones."
+    return f"{words}; {per_row} votes a row are worth about {found.n_eff:.1f} independent ones."
 
 
 def _correlation(rho: float) -> str:

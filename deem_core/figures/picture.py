@@ -16,6 +16,9 @@ from deem_core.figures._axes import with_question
 from deem_core.figures._cells import targets, undimmed
 from deem_core.figures._theme import theme_of
 
+BESIDE = 560
+"""Pixels that two heatmaps side by side need, so that names below them can be read."""
+
 PANELS = 760
 """Pixels that three panels side by side need."""
 
@@ -91,7 +94,7 @@ class Picture:
     @property
     def scrolls(self) -> bool:
         """Whether it has panels side by side, too many for a phone."""
-        return self.min_width >= PANELS
+        return self.min_width >= BESIDE
 
     def figure(self, theme: str, *, titled: bool = False) -> go.Figure:
         """Return the figure for a theme, on request under its question."""

@@ -54,8 +54,8 @@ def _draw_notes(votes: Votes) -> tuple[str, ...]:
         return ()
     rows = "1 row is" if tied == 1 else f"{tied:,} rows are"
     return (
-        f"{rows} a draw between classes with equally many votes, decided by class order: the first of these classes "
-        "is the label, which is arbitrary.",
+        f"{rows} tied between classes with equally many votes. The label is the first of these classes, which is "
+        "arbitrary.",
     )
 
 

@@ -141,7 +141,7 @@ def _fail(status: Status, error: BaseException) -> None:
         reason = " ".join(str(error).splitlines())
     elif isinstance(error, OSError):
         _log.error("The disk refused", exc_info=error)
-        reason = f"The disk refused to read or write: {error.strerror or error}. Look after it and resume the run."
+        reason = f"The disk refused to read or write: {error.strerror or error}. Check the disk, then resume the run."
     elif isinstance(error, MemoryError) or "out of memory" in str(error):
         reason = "There was not enough memory: try a smaller batch, fewer rows, or another device."
     elif isinstance(error, KeyboardInterrupt):
@@ -182,7 +182,7 @@ def _keep_place(run: Run, ticket: Ticket, me: Worker) -> None:
         known = worker_of(run.path)
         if not me.is_same(known):
             if known is not None and known.alive:
-                _log.error("Another process works on this run; this one ends.")
+                _log.error("Another process is working on this run; this one ends.")
                 ticket.give_back()
                 os._exit(1)
             write_private_json(me.to_dict(), run.path / WORKER)

@@ -299,7 +299,7 @@ def reading_of(layout: str, roles: Mapping[str, str], before: Mapping[str, Any])
     if layout == "long":
         for role in ("id", "worker", "label"):
             if role not in options:
-                raise InputError(f"A long file needs a column for the {role}. Give the role to one.")
+                raise InputError(f"A long file needs a column for the {role}. Choose one.")
     return options
 
 

@@ -278,8 +278,8 @@ def _numbers(opened: Opened, run: Run, summary: FusionSummary) -> list[Number]:
             "Mean confidence",
             "–" if answer.mean_confidence is None else text.percent(answer.mean_confidence),
             CONFIDENCE.get(answered_by, "usually optimistic"),
-            "Mean probability of the fused labels. Of a majority vote it is its share of the votes; models are usually "
-            "too sure of themselves.",
+            "Mean probability of the fused labels. For a majority vote, it is the share of the votes; models are "
+            "usually overconfident.",
         ),
     ]
     if evaluation is not None:

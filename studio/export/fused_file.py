@@ -76,7 +76,10 @@ def _columns(result: results.Labelled, place: str) -> tuple[dict[str, Any], str,
             help=None if known else NOT_KEPT,
         ),
         "diagnostics": st.toggle(
-            ", ".join(export.DIAGNOSTICS).replace("_", " ").capitalize(), True, **widgets.keep(f"{place}_more")
+            "Diagnostics",
+            True,
+            **widgets.keep(f"{place}_more"),
+            help=f"{', '.join(export.DIAGNOSTICS).replace('_', ' ').capitalize()}.",
         ),
         "label_column": st.text_input(
             "Name of the label column", "fused_label", **widgets.keep(f"{place}_name"), max_chars=200

@@ -25,6 +25,9 @@ Page = Callable[[datasets.Opened, Run], None]
 EVALUATION = "evaluation_"
 """How the names of tables that need the truth begin."""
 
+TABLES = {"review": "doubtful rows", "importance_by_class": "influence by class"}
+"""Tables that the pages call otherwise."""
+
 PAIRS = "pairs_of_learners"
 """Name of the table of all pairs in every class and layer."""
 
@@ -123,14 +126,14 @@ def _why_no_model(run: Run) -> str:
         return f"{jobs.title(run)} {ended}, so there is no model to inspect."
     summary = FusionSummary.of(run)
     method = "" if summary is None else summary.training.answered_by or summary.training.method
-    by = f" was given by {method_title(method)}, which" if method else ""
+    by = f" ({method_title(method)})" if method else ""
     return f"This answer{by} has no model to inspect. Train one to see whom it trusts."
 
 
 def _still_running(run: Run) -> None:
     def waiting(states: Sequence[tuple[Run, State]]) -> None:
         jobs.progress(run, states[0][1], "awaited")
-        st.caption("This run is not done yet. The page shows it as soon as it is.")
+        st.caption("This run is not finished yet. It appears here as soon as it is.")
 
     jobs.watch([run], waiting)
 
@@ -143,7 +146,7 @@ def why_chart(run: Run, opened: datasets.Opened, row: int, key: str) -> None:
 def show_reason(one: inspections.Reason, key: str) -> None:
     """Show why a row got its label."""
     st.markdown(
-        f"Row **{text.plain(one.id)}** is fused to **{text.plain(one.fused)}** ({text.percent(one.confidence)}); the "
+        f"Row **{text.plain(one.id)}** is labelled **{text.plain(one.fused)}** ({text.percent(one.confidence)}); the "
         f"runner-up is {text.plain(one.runner_up)} ({text.percent(one.runner_up_probability)})."
     )
     widgets.picture(
@@ -198,8 +201,8 @@ def training_notes(training: Run) -> None:
         instead = "mean of the probabilities" if training.config.get("method") == "deem_soft" else "majority vote"
         st.warning(
             f"Training failed, so the answer is the **{instead}**. What you see here is the plain "
-            "vote, each vote counting as one nat; nothing was learned about any learner. Train again with "
-            "another learning rate to see whom a model trusts.",
+            "vote, each vote counting as one nat; nothing was learned about any learner. The Train page says "
+            "what is likely to help.",
             icon=":material/warning:",
         )
         return
@@ -230,9 +233,8 @@ def downloads(opened: datasets.Opened, inspection: Inspection, names: Sequence[s
         for name in names:
             if _missing(inspection, name):
                 continue
-            download_csv(
-                name.replace("_", " "), partial(_table, inspection, name), results.file_name(opened, f"{name}.csv")
-            )
+            what = TABLES.get(name, name.replace("_", " "))
+            download_csv(what, partial(_table, inspection, name), results.file_name(opened, f"{name}.csv"))
         st.space("stretch")
         widgets.choose_picture_format()
 

@@ -86,12 +86,16 @@ def show(card: Scorecard, opened: Opened) -> None:
 
 def basis(card: Scorecard) -> str:
     """Return what the estimates rest on, in two sentences."""
-    by = f" by {method_title(card.answered_by)}" if card.answered_by else ""
+    by = f" ({method_title(card.answered_by)})" if card.answered_by else ""
     sentence = (
-        f"Estimated accuracy is how probable the answer{by} finds a learner's votes, with a 95% interval. It rests on "
-        "the answer, not on the truth: where the answer is wrong, it is wrong too."
+        f"Estimated accuracy is the average probability that the answer{by} gives to a learner's votes, with a 95% "
+        "interval. It rests on the answer, not on the truth: where the answer is wrong, so is the estimate."
     )
-    return sentence if card.gold is None else f"{sentence} Gold rows tell the truth for some rows (90% intervals)."
+    return (
+        sentence
+        if card.gold is None
+        else f"{sentence} On gold rows, votes are checked against the known labels (90% intervals)."
+    )
 
 
 def ordered(card: Scorecard, order: str) -> NDArray[np.intp]:
@@ -136,17 +140,25 @@ def columns(card: Scorecard) -> dict[str, Any]:
     most = 1.0 if card.influence is None else float(np.nanmax(_finite(card.influence), initial=1e-9))
 
     def share(label: str, help: str) -> Any:
-        return config.ProgressColumn(label, format="%.1f%%", min_value=0.0, max_value=100.0, help=help)
+        return config.ProgressColumn(label, format=widgets.PERCENT, min_value=0.0, max_value=100.0, help=help)
 
     return {
         "learner": config.TextColumn(say("Learner"), pinned=True),
         "flags": config.TextColumn("Flags", width="medium", help="The findings of the Data page, and experts."),
-        "estimated": share("Estimated accuracy", "Mean probability of its votes. Not from the truth."),
-        "interval": config.TextColumn("95% interval", width=120, help="For the number of votes."),
+        "estimated": share(
+            "Estimated accuracy", "Mean probability of its votes under the answer; the truth is not used."
+        ),
+        "interval": config.TextColumn(
+            "95% interval", width=120, help="How precise this is, given the number of votes."
+        ),
         "gold": share("On gold rows", "Share of its votes on gold rows that are right."),
-        "gold_interval": config.TextColumn("90% interval", width=120, help="For the number of gold rows."),
+        "gold_interval": config.TextColumn(
+            "90% interval", width=120, help="How precise this is, given the number of gold rows."
+        ),
         "real": share("True accuracy", "For evaluation only: share of its votes that are right."),
-        "real_interval": config.TextColumn("95% interval", width=120, help="For the number of votes."),
+        "real_interval": config.TextColumn(
+            "95% interval", width=120, help="How precise this is, given the number of votes."
+        ),
         "votes": config.NumberColumn("Votes", format="localized"),
         "coverage": share("Coverage", "Share of the rows it voted on."),
         "fused": share("Agrees with answer", "Share of its votes that equal the fused label."),

@@ -44,7 +44,7 @@ VERDICT_LOOKS = {
     "too small": Look("Too small", "gray", "Hardly anything moves: nothing is learned in this time."),
     "rising energy": Look("Rising energy", "orange", "An energy climbs instead of falling: the model drifts away."),
     "exploding difference": Look("Exploding", "red", "The difference keeps growing: the rate is much too large."),
-    "class died": Look("Class vanished", "red", "The model no longer predicts one of your classes."),
+    "class died": Look("Class lost", "red", "One of your classes gets far fewer rows than by majority vote."),
     "not finite": Look("Broke down", "red", "The numbers overflowed: the rate is far too large."),
     "open": Look("Too early", "gray", "The sweep has not run long enough to tell."),
 }

@@ -13,6 +13,9 @@ from studio import state, widgets
 from studio.rows.sources import Source
 from studio.words import say
 
+MOST_TRIED = 50
+"""Cells that are looked at for one with rows, to begin with."""
+
 
 def picture(shown: Picture, key: str, source: Source, *, note: str = "", titled: bool = False) -> None:
     """Show a heatmap, and below it the way to a cell's rows.
@@ -60,11 +63,14 @@ def _choice(cells: Cells, key: str, source: Source) -> None:
     titles = (cells.down.title, cells.across.title, "Picture")
     st.caption("**Rows behind a cell:** click it, or choose it here.")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"{key}_cell"):
+        keys = _keys(key)
+        if any(state.value(name) not in range(at) for name, at in zip(keys, _sizes(cells), strict=True)):
+            begin = _first(cells, source)  # none is chosen yet, or one of another picture, which had more
+            for name, at in zip(keys, begin, strict=True):
+                state.set_value(name, at)
         chosen = [0, 0, 0]
-        for which, (title, own, own_key) in enumerate(zip(titles, names, _keys(key), strict=True)):
+        for which, (title, own, own_key) in enumerate(zip(titles, names, keys, strict=True)):
             if len(own) > 1:
-                if state.value(own_key) not in range(len(own)):  # none yet, or of another picture, which had more
-                    state.set_value(own_key, _first(cells, which))
                 words = [str(name) for name in own]
                 chosen[which] = st.selectbox(
                     say(title),
@@ -74,10 +80,7 @@ def _choice(cells: Cells, key: str, source: Source) -> None:
                     **widgets.keep(own_key),
                 )
         rows = cells.rows(chosen[0], chosen[1], chosen[2])
-        try:
-            number = None if rows is None else int(rows.mask(source.table).sum())
-        except InputError:  # labels of another file, or a learner that is gone
-            number = None
+        number = _count(rows, source)
         st.button(
             "No such rows" if not number else f"Show {'this row' if number == 1 else f'these {number:,} rows'}",
             key=f"{key}_rows",
@@ -88,9 +91,19 @@ def _choice(cells: Cells, key: str, source: Source) -> None:
         )
 
 
-def _first(cells: Cells, which: int) -> int:
-    """Return the choice to begin with: a cell beside the diagonal."""
-    return 1 if which == 1 and len(cells.across.names) > 1 else 0
+def _count(rows: RowFilter | None, source: Source) -> int:
+    """Return how many rows are behind a cell."""
+    try:
+        return 0 if rows is None else int(rows.mask(source.table).sum())
+    except InputError:  # labels of another file, or a learner that is gone
+        return 0
+
+
+def _first(cells: Cells, source: Source) -> tuple[int, int, int]:
+    """Return the cell to begin with: off the diagonal, and with rows if one of the first has any."""
+    down, across, _ = _sizes(cells)
+    off = [(one, other, 0) for one in range(down) for other in range(across) if one != other][:MOST_TRIED]
+    return next((cell for cell in off if _count(cells.rows(*cell), source)), off[0] if off else (0, 0, 0))
 
 
 def _sizes(cells: Cells) -> tuple[int, int, int]:

@@ -68,7 +68,7 @@ def _table(opening: str, run: str, method: str, comparison: str, _source: Source
         return RowTable(votes, methods[method], methods=methods, texts=texts(opened))
     stored = StoredAnswer(path, votes.n_classes)
     if len(stored.codes) != votes.n_rows:
-        raise InputError("The labels of this run are of other rows. Fuse again.")
+        raise InputError("The labels of this run belong to other rows. Fuse again.")
     return RowTable(
         votes, stored.codes, stored.majority, stored.confidence, stored.needs_review, methods, texts(opened)
     )

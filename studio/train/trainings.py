@@ -167,7 +167,7 @@ def title_of(config: Mapping[str, Any]) -> str:
     if isinstance(rate, (int, float)):
         parts.append(f"rate {rate:g}")
     elif rate is not None:
-        parts.append("rate by sweep")
+        parts.append("rate from a sweep")
     if config.get("n_layers") is not None:
         parts.append(text.count(config["n_layers"], "layer"))
     if config.get("start", AUTO) != AUTO:

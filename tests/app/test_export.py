@@ -1,5 +1,7 @@
 """Export without a browser: what it waits for, what it offers, and sentences where something cannot be done."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -10,8 +12,8 @@ from deem_core.runs.job import Job
 from deem_core.runs.status import Status
 from studio import state
 from studio.export import results
-from tests.app.conftest import button, expect_calm, metrics, words
-from tests.in_process import done
+from tests.app.conftest import RESTART, SUMMARY, button, expect_calm, metrics, words
+from tests.in_process import done, rewrite
 from tests.studio.labelling import finished
 
 TABS = ["Fused labels", "Review queue", "New data", "Model", "Report"]
@@ -113,6 +115,16 @@ def test_with_truth_the_accuracy_of_the_rest_is_evaluation(app, open_export, tra
     open_export(trained())
     assert set(metrics(app)) == {"Rows to review", "Accuracy of the rest"}
     assert any("Evaluation only" in each.help for each in app.metric)
+
+
+def test_labels_of_a_training_that_failed_say_so(app, open_export, make_run, trained):
+    run = trained()
+    rewrite(run, "summary.json", json.dumps(SUMMARY | {"fallback": True, "restarts": [RESTART | {"kept": False}]}))
+    open_export(run)
+    expect_calm(app)
+    (said,) = [warning.value for warning in app.warning]
+    assert said.replace("\\", "").startswith("Training failed (0 of 1 restarts usable). These labels are the plain ")
+    assert downloads(app) == ["Download majority vote as CSV"]
 
 
 def test_a_label_column_without_a_name_gets_a_sentence_instead_of_a_button(app, open_export, trained):

@@ -78,6 +78,18 @@ def test_steps_that_are_done_are_ticked(app, dataset):
     assert words(app).count(":green[:material/check_circle:]") == before + 1
 
 
+def test_only_a_training_that_learned_is_ticked(app, dataset, make_run):
+    app.query_params[state.DATA] = dataset.id
+    app.run()
+    before = words(app).count(":green[:material/check_circle:]")
+    make_run(summary=SUMMARY | {"fallback": True})
+    app.run()
+    assert words(app).count(":green[:material/check_circle:]") == before
+    make_run(summary=SUMMARY)
+    app.run()
+    assert words(app).count(":green[:material/check_circle:]") == before + 1
+
+
 @pytest.mark.parametrize(
     ("stands", "word"),
     [("queued", "Queued"), ("running", "Running"), ("done", "Done"), ("cancelled", "Cancelled"), ("failed", "Failed")],

@@ -108,7 +108,7 @@ def test_an_answer_without_a_model_has_a_scorecard(open_page, workspace):
     answer = done(workspace, "fuse", votes, {"method": "ds", "random_state": 0})
     app = open_page("learners", answer)
     expect_calm(app)
-    assert "how probable the answer by Dawid-Skene finds" in words(app)
+    assert "average probability that the answer (Dawid-Skene) gives" in words(app)
     assert "has no model" in words(app)
     (table,) = app.dataframe
     shown = table.value.set_index("learner")
@@ -215,9 +215,9 @@ def test_any_row_is_explained_by_its_id_or_its_number(open_page, trained):
     field = app.text_input[0]
     field.set_value("r17").run()
     expect_calm(app)
-    assert "Row **r17** is fused to" in words(app)
+    assert "Row **r17** is labelled" in words(app)
     app.text_input[0].set_value("18").run()
-    assert "Row **r17** is fused to" in words(app)
+    assert "Row **r17** is labelled" in words(app)
     app.text_input[0].set_value("<b>none</b>").run()
     assert not app.exception
     assert "There is no row '<b>none</b>'" in words(app)
@@ -227,7 +227,7 @@ def test_the_tables_of_the_open_tab_can_be_taken_home(open_page, trained):
     app = open_page("learners", trained["truth"])
     turn_to(app, "Influence")
     labels = [each.label for each in app.get("download_button")]
-    assert labels == ["Learners as CSV", "Importance by class as CSV"]
+    assert labels == ["Learners as CSV", "Influence by class as CSV"]
     turn_to(app, "Confusion")
     labels = [each.label for each in app.get("download_button")]
     assert labels == ["Confusion as CSV", "Evaluation confusion as CSV"]
@@ -364,7 +364,7 @@ def test_a_run_without_a_model_says_so_and_leads_to_one(open_page, trained, work
     answer = done(workspace, "fuse", workspace.dataset(training.dataset_id), {"method": "ds", "random_state": 0})
     app = open_page("dependence", answer)
     expect_calm(app)
-    assert "given by Dawid-Skene, which has no model" in words(app)
+    assert "This answer (Dawid-Skene) has no model" in words(app)
     app.button(key="show_other_model").click().run()
     expect_calm(app)
     assert run_in_address(app) == training.id
@@ -377,7 +377,7 @@ def test_a_training_that_goes_on_is_awaited(open_page, trained):
     write_state(run.path, State("running", share=0.5, step="Restart 1", created=run.created))
     app = open_page("dependence", run)
     expect_calm(app)
-    assert "This run is not done yet" in words(app)
+    assert "This run is not finished yet" in words(app)
     write_state(run.path, State("cancelled", created=run.created))
     app.run()
     assert "was cancelled, so there is no model" in words(app)

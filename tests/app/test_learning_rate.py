@@ -223,7 +223,7 @@ def test_pills_curves_and_table_of_a_sweep_that_goes_on_say_the_same(app, open_p
     assert list(_pills(app).options) == ["0.1", "0.5 ★", "50"]
     table = next(each.value for each in app.dataframe if "verdict" in each.value.columns)
     assert table.loc[table[""] == "★", "rate"].tolist() == [0.5]
-    assert [words for (words,) in table["verdict"]] == ["Usable so far", "Recommended so far", "Class vanished so far"]
+    assert [words for (words,) in table["verdict"]] == ["Usable so far", "Recommended so far", "Class lost so far"]
     assert "Verdicts so far" in words(app)
     assert f"So far: {by_rate['why']}" in words(app)
 

@@ -56,6 +56,7 @@ def shoot(page: Page, name: str, part: Locator | None) -> None:
     expect_calm(page)
     page.mouse.move(SIZE["width"] - 5, SIZE["height"] - 5)  # off every button
     page.wait_for_timeout(1500)  # drawings fade in
+    expect_calm(page)  # what began in the meantime
     path = FOLDER / f"{name}.png"
     (part or page).screenshot(path=path)
     sys.stdout.write(f"Written: {path.relative_to(APP_ROOT)}\n")

@@ -76,9 +76,9 @@ def test_a_marked_row_and_a_typed_one_are_explained(page: Page, training: Run) -
     field = page.get_by_label("Another row")
     field.fill("r42")
     field.press("Enter")
-    expect(page.get_by_text("Row r42 is fused to")).to_be_visible(timeout=WORKER)
+    expect(page.get_by_text("Row r42 is labelled")).to_be_visible(timeout=WORKER)
     mark(page, "why_rows", 1)
-    expect(page.get_by_text("Row r42 is fused to")).to_have_count(0, timeout=WORKER)
+    expect(page.get_by_text("Row r42 is labelled")).to_have_count(0, timeout=WORKER)
     expect(field).to_have_value("")
     expect_chart(page, "why_chart")
 

@@ -83,7 +83,7 @@ def memory(votes: Votes) -> Iterator[Finding]:
             f"Training needs about {need.total / 1e9:.1f} GB",
             f"With {shape.n_learners:,} learners × {shape.n_classes:,} classes, training with the default settings "
             f"needs about {need.weights / 1e9:.1f} GB for weights and {need.states / 1e9:.1f} GB for a batch; each "
-            f"layer more would add {need.layer / 1e9:.1f} GB.",
+            f"extra layer would add {need.layer / 1e9:.1f} GB.",
             f"If that is too much: fewer restarts (weights){', ' if layers else ' or '}a smaller batch (states)"
             f"{', or no layers (n_layers 0)' if layers else ''}.",
             numbers={"total": need.total, "weights": need.weights, "states": need.states, "layer": need.layer},

@@ -73,7 +73,7 @@ def confidence(edges: ArrayLike, counts: ArrayLike) -> Picture:
         draw=lambda theme: draw_answer.confidence_histogram(edges, counts, theme=theme),
         alt="Histogram: rows by the confidence of their label.",
         caption=(
-            "Probability of the fused label. Models like this are usually too sure of themselves: trust the order of "
+            "Probability of the fused label. Models like this are usually overconfident: trust the order of "
             "rows more than the numbers."
         ),
     )

@@ -11,7 +11,7 @@ from deem_core.diagnostics.reliability import Correlation
 from deem_core.diagnostics.rows import FUSED, TRUTH
 from deem_core.figures import correlation as draw_correlation
 from deem_core.figures import dependence as draw_dependence
-from deem_core.figures.picture import Picture
+from deem_core.figures.picture import BESIDE, Picture
 from deem_core.figures.pictures._pairs import same_mistakes, with_fused
 from deem_core.typing import Floats
 
@@ -88,7 +88,7 @@ def dependence(
         ),
         alt="Heatmaps of mutual information, layers from left to right.",
         caption=" ".join(words),
-        min_width=560,
+        min_width=BESIDE if deep else 480,
         cells=same_mistakes(units[0], TRUTH if given.given == "truth" else FUSED, classes or [None]),
     )
 

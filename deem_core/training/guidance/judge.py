@@ -228,8 +228,7 @@ def _judge(numbers: Numbers, failure: str | None, enough: float) -> tuple[Kind, 
         (
             numbers.share_ratio < DROP,
             "class died",
-            f"A class vanished: the model predicts {percent(numbers.share_ratio, 0)} of the rows it had by majority "
-            "vote.",
+            f"A class is lost: it kept only {percent(numbers.share_ratio, 0)} of its majority-vote rows.",
         ),
         (not numbers.records, "not settled", "The sweep stopped before this rate: nothing is known about it."),
         (

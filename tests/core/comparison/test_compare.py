@@ -613,7 +613,7 @@ def test_without_truth_dependence_is_that_of_votes_and_no_errors_are_spoken_of(d
     assert made.dependence == replace(compare(drawn.votes, ["mv"]).dependence, error_correlation=None, error_rows=0)
     said = conclusion(made)
     assert f"with a correlation of {made.dependence.rho_others:.2f}" in said
-    assert f"12 votes a row count like about {made.dependence.n_eff:.1f} independent ones." in said
+    assert f"12 votes a row are worth about {made.dependence.n_eff:.1f} independent ones." in said
     assert "err " not in said
     assert "go against" not in conclusion(replace(made, dependence=None))
     assert "go against" not in conclusion(replace(made, dependence=Dependence(votes_per_row=12.0)))

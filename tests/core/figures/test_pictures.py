@@ -233,6 +233,12 @@ def test_the_scale_of_colours_is_told_in_nats(found):
     assert "The strongest cell is 1 nats. " in pictures.dependence(strong).caption
 
 
+def test_heatmaps_side_by_side_are_moved_on_a_phone_and_one_alone_is_not(found):
+    layer = found.dependence.layers[0]
+    assert pictures.dependence(replace(found.dependence, layers=(layer, layer))).scrolls
+    assert not pictures.dependence(replace(found.dependence, layers=(layer,))).scrolls
+
+
 def test_helpers_of_figures_are_used_by_figures_alone():
     root = Path(__file__).parents[3]
     files = [path for place in ("deem_core", "studio", "pages", "benchmarks") for path in (root / place).rglob("*.py")]

@@ -28,9 +28,9 @@ def test_posteriors_are_vote_shares():
     np.testing.assert_allclose(made.posterior, [[1 / 3, 2 / 3, 0], [0, 0, 1], [1 / 3, 1 / 3, 1 / 3]])
 
 
-def test_ties_are_said_to_be_a_draw_decided_by_class_order():
+def test_ties_are_said_and_how_they_are_broken():
     (note,) = majority.aggregate(make_votes([[0, 1], [1, 1], [0, 1]], 2), RNG).notes
-    assert note.startswith("2 rows are a draw between classes with equally many votes, decided by class order")
+    assert note.startswith("2 rows are tied between classes with equally many votes. The label is the first")
     assert majority.aggregate(make_votes([[0, 0], [1, 1]], 2), RNG).notes == ()
 
 

@@ -102,7 +102,7 @@ def test_thresholds_are_all_explained():
 
 @pytest.mark.parametrize(
     ("kind", "provisional", "words"),
-    [("usable", False, "Usable"), ("class died", True, "Class vanished so far"), ("open", True, "Too early")],
+    [("usable", False, "Usable"), ("class died", True, "Class lost so far"), ("open", True, "Too early")],
 )
 def test_the_table_says_which_verdicts_are_provisional(kind, provisional, words):
     verdict = Verdict(kind, 0.5, 1, "Why.", Numbers(), provisional=provisional)

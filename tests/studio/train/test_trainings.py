@@ -17,7 +17,7 @@ from studio.train import outcome, trainings
         ({"method": "irbm_cd"}, "iRBM, contrastive"),
         ({"learning_rate": 0.25, "n_layers": 2}, "DEEM · rate 0.25 · 2 layers"),
         ({"n_layers": 1}, "DEEM · 1 layer"),
-        ({"learning_rate": "auto"}, "DEEM · rate by sweep"),
+        ({"learning_rate": "auto"}, "DEEM · rate from a sweep"),
         ({"near_copies": "keep"}, "DEEM · near-copies: keep"),
     ],
 )
