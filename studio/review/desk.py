@@ -177,6 +177,8 @@ def _verdict(run_id: str, opening: str, key: int, _field: Field, _known: Gold) -
 def answer(dataset: str, run: str, row: int, label: str) -> None:
     """Keep a label for the row, and bring the next one."""
     with callback_boundary():
+        if not _is_shown(run, row):
+            return
         desk = _desk(dataset, run)
         _keep(desk, row, label=label)
         _go_on(desk, row)
@@ -192,6 +194,8 @@ def answer_chosen(dataset: str, run: str, row: int, key: str) -> None:
 def skip(dataset: str, run: str, row: int) -> None:
     """Leave a row, without a label, and bring the next one."""
     with callback_boundary():
+        if not _is_shown(run, row):
+            return
         desk = _desk(dataset, run)
         _keep(desk, row, skipped=True)
         _go_on(desk, row)
@@ -207,12 +211,22 @@ def take_back(dataset: str, run: str) -> None:
             return
         last = in_queue[-1]
         _book(desk.opened).add(replace(last, label=None, skipped=False, settles=False, time=time.time()))
-        state.set_value(_place(run), desk.queue.rows.index(last.row))
+        move(run, desk.queue.rows.index(last.row))
 
 
-def move(run: str, position: int) -> None:
+def move(run: str, position: int | None) -> None:
     """Bring another row of the queue."""
     state.set_value(_place(run), position)
+    shown(run, None)
+
+
+def shown(run: str, row: int | None) -> None:
+    """Remember which row has its buttons on the page.
+
+    None until the next one has. While a page is drawn anew, the buttons of the row before may hear a key, too; they
+    must not answer.
+    """
+    state.set_value(_shown(run), -1 if row is None else row)
 
 
 def settle(dataset: str, row: int, label: str) -> None:
@@ -321,13 +335,21 @@ def _go_on(before: Desk, row: int) -> None:
     desk = open_desk(before.opened, before.run)
     at = desk.queue.rows.index(row) if row in desk.queue.rows else -1
     following = desk.next_open(at)
-    state.set_value(_place(desk.run.id), following)
+    move(desk.run.id, following)
 
 
 def _gold_of(opened: Opened) -> dict[str, str]:
     """Store the answers in use; return them as settings of a run."""
     snapshot = ledger(opened).snapshot()
     return {} if snapshot is None else {"gold": workspace().store(snapshot)}
+
+
+def _is_shown(run: str, row: int) -> bool:
+    return bool(state.value(_shown(run)) == row)
+
+
+def _shown(run: str) -> str:
+    return f"review_shows_{run}"
 
 
 def _place(run: str) -> str:

@@ -108,6 +108,28 @@ def test_enough_rows_without_a_switch_still_prove_nothing_about_who_is_better():
     assert not any("at least 20" in sentence for sentence in sentences)
 
 
+def test_a_start_that_beats_others_is_said_to():
+    field, gold = contest(1, 9, ties=20)
+    last = choose(field, gold).sentences[-1]
+    assert last == "These rows show that it is right more often than “Dawid-Skene”; about the rest they prove nothing."
+    field, gold = contest(1, 4, ties=20)  # behind by three, which is less than 1.645·√5
+    assert choose(field, gold).sentences[-1] == "These rows prove nothing about which method is better."
+    field, gold = contest(1, 9)
+    assert "prove nothing" in choose(field, gold).sentences[-1]  # too few
+
+
+@pytest.mark.parametrize(
+    ("n_asked", "fair"),
+    [(0, " if the gold rows are a random"), (7, " if the other 13 gold rows are a random"), (20, ")")],
+)
+def test_intervals_rest_on_a_fair_draw_of_the_rows_that_were_not_asked_for(n_asked, fair):
+    field, gold = contest(5, 5)
+    asked = np.isin(np.arange(len(gold.codes)), gold.rows[:n_asked])
+    verdict = choose(field, Gold(gold.codes, asked=asked))
+    assert verdict.n_asked == n_asked
+    assert any(f"(90% interval{fair}" in sentence for sentence in verdict.sentences)
+
+
 def test_the_learner_best_on_gold_is_shown_beside_and_not_the_rule():
     votes = panel(400)
     verdict = choose(make_field(votes), gold_of(votes.truth, np.arange(20)))
