@@ -9,7 +9,9 @@ from deem_core import fuse
 from deem_core.auto import make_field
 from deem_core.gold import Verdict, choose, words
 from deem_core.gold.choice import _lead
+from deem_core.gold.weights import learner_weights, left_out_scores
 from deem_core.votes import Gold
+from deem_core.votes.arrays import weighted_votes
 from tests.core.gold.helpers import field_of, gold_of, panel
 
 
@@ -106,6 +108,18 @@ def test_enough_rows_without_a_switch_still_prove_nothing_about_who_is_better():
     sentences = choose(field, gold).sentences
     assert any("prove nothing" in sentence for sentence in sentences)
     assert not any("at least 20" in sentence for sentence in sentences)
+
+
+def test_the_weighted_vote_is_judged_without_the_row_it_labels():
+    rng = np.random.default_rng(0)
+    truth, codes = rng.integers(0, 2, 60), rng.integers(0, 2, (60, 30))  # learners that know nothing
+    field, gold = field_of(codes, codes[:, 0]), gold_of(truth, np.arange(20))
+    verdict = choose(field, gold)
+    (told,) = [each for each in verdict.rivals if each.name == "gold_vote"]
+    others = (left_out_scores(field.votes, gold).argmax(axis=1) == gold.labels).mean()
+    own = weighted_votes(field.votes.codes[:20], learner_weights(field.votes, gold), 2).argmax(axis=1) == gold.labels
+    assert told.estimate.share == pytest.approx(others)
+    assert own.mean() > others + 0.2  # what it would have flattered itself with
 
 
 def test_a_start_that_beats_others_is_said_to():
