@@ -274,7 +274,7 @@ def disputed(opened: datasets.Opened, run: Run, comparison: comparisons.Comparis
         placeholder="any two methods",
     )
     one, other = pair if len(pair) == 2 else (None, None)
-    number, rows = comparisons.disputed(opened, labels, one, other)
+    number, rows = comparisons.disputed(opened.votes_of(run), labels, one, other)
     if not number:
         st.caption("They agree on every row.")
         return

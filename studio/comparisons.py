@@ -18,7 +18,7 @@ from deem_core.comparison import FIRST_CLASS, METHODS, TIES_DRAWN, Comparison, E
 from deem_core.files.tables import row_names
 from deem_core.runs import Run
 from deem_core.typing import Codes
-from deem_core.votes import NO_VOTE, majority_vote, wilson
+from deem_core.votes import NO_VOTE, Votes, majority_vote, wilson
 from studio import text
 from studio.data.datasets import Opened
 from studio.words import say
@@ -237,18 +237,18 @@ def class_differences(comparison: Comparison, one: str, other: str) -> dict[str,
     return {label: x - y for label, x, y in zip(comparison.classes, mine, theirs, strict=False)}
 
 
-def disputed(opened: Opened, by_method: Labels, one: str | None, other: str | None) -> tuple[int, pd.DataFrame]:
+def disputed(votes: Votes, by_method: Labels, one: str | None, other: str | None) -> tuple[int, pd.DataFrame]:
     """Return the number of disputed rows, and the most disputed ones.
 
     Parameters
     ----------
-    opened : Opened
+    votes : Votes
+        As the comparison used them.
     by_method : dict
         Method → codes.
     one, other : str, optional
         Two methods; without them rows on which not all agree.
     """
-    votes = opened.reading.votes
     table = np.stack(list(by_method.values()), axis=1)
     most = majority_vote(table)
     if one and other:

@@ -55,6 +55,8 @@ class Rival:
         Share of all rows that it labels differently from the chosen answer.
     ahead : bool
         Whether it is ahead of that answer by enough to replace a start.
+    behind : bool
+        Whether it is behind that answer by more than chance would explain.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Rival:
     losses: int
     changed: float
     ahead: bool
+    behind: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,8 @@ class Verdict:
     sentences : tuple of str
     absent : int
         Rows of the file of gold labels that are not among the votes.
+    n_asked : int
+        Gold rows that `ask` chose, so that they are no fair draw.
     """
 
     n_gold: int
@@ -111,6 +116,7 @@ class Verdict:
     strong_camp: tuple[str, ...]
     sentences: tuple[str, ...]
     absent: int = 0
+    n_asked: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""

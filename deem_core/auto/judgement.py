@@ -56,6 +56,7 @@ def judged(answer: Answer, method: str = "", *, control: Control = NO_CONTROL) -
         strong_camp=(),
         sentences=(),
         absent=gold.absent,
+        n_asked=gold.n_asked,
     )
     told = words.named(verdict, clamped=method in CLAMPED, weighed=method == WEIGHTS, anchored=method in ANCHORED)
     return replace(answer, notes=(*told, *answer.notes), gold=replace(verdict, sentences=told))

@@ -28,6 +28,8 @@ LEAD = 3.0
 """Rows by which a candidate must be ahead at least."""
 Z: Mapping[str, float] = {"learner": 1.5}
 """Standard errors by which it must be ahead; 1 unless named here. Of many learners, some are lucky."""
+BEHIND = 1.645
+"""Standard errors by which a candidate must be behind to be called worse."""
 PSEUDO_ROWS: Mapping[str, float] = {"learner": 8.0}
 """Rows that a candidate's lead is shrunk by; 4 unless named here."""
 WEIGHTS = "gold_vote"
@@ -89,6 +91,7 @@ def choose(field: Field, gold: Gold, also: Mapping[str, Codes] | None = None) ->
         strong_camp=contest.strong_camp(),
         sentences=(),
         absent=gold.absent,
+        n_asked=gold.n_asked,
     )
     return replace(verdict, sentences=words.sentences(verdict, field, rival))
 
@@ -153,6 +156,7 @@ class _Contest:
             int((balance < 0).sum()),
             self._changed(one, other),
             bool(lead >= LEAD and lead >= Z.get(one.kind, 1.0) * error),
+            bool(-lead >= LEAD and -lead >= BEHIND * error),
         )
 
     def gain(self, one: _Candidate) -> float:

@@ -118,7 +118,9 @@ def _accuracy(verdict: Verdict) -> str:
     if not verdict.n_gold:
         return ""
     answer, majority = verdict.answer, verdict.majority
-    fair = "" if verdict.asked else " if the gold rows are a random sample of all rows"
+    drawn = verdict.n_gold - verdict.n_asked if verdict.asked else verdict.n_gold
+    which = f"the other {count(drawn, 'gold row')}" if verdict.asked else "the gold rows"
+    fair = f" if {which} {'is' if drawn == 1 else 'are'} a random sample of all rows" if drawn else ""
     return (
         f"Accuracy of the fused labels {answer.interval} (90% interval{fair}); of the majority vote "
         f"{majority.interval}."
@@ -155,10 +157,21 @@ def _few(verdict: Verdict) -> str:
 
 
 def _advice(verdict: Verdict) -> str:
-    rows = "This row proves" if verdict.n_gold == 1 else "These rows prove"
-    proves = "" if verdict.switched else f" {rows} nothing about which method is better."
     if verdict.n_gold < ADVISED:
+        rows = "This row proves" if verdict.n_gold == 1 else "These rows prove"
+        proves = "" if verdict.switched else f" {rows} nothing about which method is better."
         return f"{_few(verdict)}, and {TRUSTED} before you trust a switch of method.{proves}"
-    if verdict.n_gold < TRUSTED and verdict.switched:
-        return f"With {TRUSTED} gold rows you could trust this switch."
-    return proves.strip()
+    if verdict.switched:
+        return f"With {TRUSTED} gold rows you could trust this switch." if verdict.n_gold < TRUSTED else ""
+    return _beaten(verdict)
+
+
+def _beaten(verdict: Verdict) -> str:
+    """Say which rivals the answer without gold has beaten."""
+    behind = [told.title for told in verdict.rivals if told.behind and told.kind in ("method", "weights", "given")]
+    if not behind:
+        return "These rows prove nothing about which method is better."
+    if all(told.behind for told in verdict.rivals):
+        return "These rows show that it is right more often than every other candidate."
+    worse = listing([f"“{title}”" for title in behind], 3, rest="others")
+    return f"These rows show that it is right more often than {worse}; about the rest they prove nothing."

@@ -13,6 +13,7 @@ import pyarrow as pa
 from deem_core.errors import InputError
 from deem_core.files.spreadsheet import as_typed
 from deem_core.files.tables import id_texts
+from deem_core.readers import roles
 from deem_core.readers.columns import Request
 from deem_core.readers.notes import Note, Notebook
 from deem_core.readers.source import Source, open_source
@@ -35,6 +36,8 @@ ROW, ASKED = "row", "asked"
 """Columns of a queue that comes back: the number of the row, from 1, and why it was asked."""
 ANSWER, REVIEWED = "gold_label", "reviewed_label"
 """Columns of a queue that hold the answer."""
+GOLD_NAMES = (*(name for name in roles.TRUTH_NAMES if "gold" in name), REVIEWED, "reviewed")
+"""Names of columns that speak of gold."""
 USED = Role("gold label", "gold", "it is used in fusing, so that nothing is evaluated on its rows")
 
 
@@ -87,7 +90,7 @@ def read_gold(
                 f"{source.name} has no columns {ROW} and {ANSWER}, and the votes have no ids to match it by. Set the "
                 "id column, or number the rows from 1 in a column row."
             )
-        task, label = task_and_label(source, "gold label")
+        task, label = _columns(source, votes)
         texts = labels_of_rows(source, task, label, votes.ids, notebook, USED, labels)
         asked = None
         absent = sum(note.count or 0 for note in notebook.notes if note.kind == "left out")
@@ -96,6 +99,33 @@ def read_gold(
     if not (codes != NO_VOTE).any():
         raise InputError(f"{source.name} holds no gold label. Fill in the column {column.name!r} and try again.")
     return GoldReading(Gold(codes, only, asked, absent), tuple(notebook.notes))
+
+
+def _columns(source: Source, votes: Votes) -> tuple[str, str]:
+    """Return the columns of rows and gold labels.
+
+    In a file of more columns the right one must be plain by its name, and where the votes stand beside it, as in the
+    file of votes itself, only a name that speaks of gold is: the truth does not become gold by a mix-up of files.
+    """
+    task, _ = task_and_label(source, "gold label")
+    rest = [name for name in source.columns if name != task]
+    named = roles.matches(rest, GOLD_NAMES)
+    if named or len(rest) == 1:
+        return task, (named or rest)[0]
+    learners = set(votes.learners)
+    beside = [name for name in rest if name in learners or name.rsplit(":", 1)[0] in learners]
+    if beside:
+        raise InputError(
+            f"{source.name} holds votes, those of {quoted(beside, 3)}, and no column {ANSWER}. Is it the file of "
+            f"votes? Call its column of known labels {ANSWER}, or choose that column of the votes as gold."
+        )
+    usual = roles.matches(rest, (*roles.TRUTH_NAMES, *roles.LABEL_NAMES))
+    if len(usual) != 1:
+        which = f"{quoted(usual)} could all be the gold labels" if usual else f"none of {quoted(rest)} is called so"
+        raise InputError(
+            f"It is not clear which column of {source.name} holds the gold labels: {which}. Call it {ANSWER}."
+        )
+    return task, usual[0]
 
 
 def column_gold(request: Request, name: str, votes: Votes, task: str | None) -> GoldReading:

@@ -72,6 +72,8 @@ def _gold(material: Material) -> list[str]:
         return []
     if gold.asked:
         drawn = "Some of them were chosen, and the estimates correct for that; so leave none of the chosen rows out"
+        if 0 < gold.n_asked < gold.n_gold:
+            drawn += ". The others must be a random sample of all rows"
     else:
         drawn = "They must be a random sample of all rows: rows picked because they are easy or odd mislead"
     sentence = f"What the {count(gold.n_gold, 'gold row')} tell depends on how they were drawn. {drawn}."

@@ -172,11 +172,13 @@ def _trained_answers(job: Job, votes: Votes, trainings: list[str]) -> dict[str, 
     Gold rows choose between them and others; a training that used gold itself would be judged by what it knows.
     """
     blind = votes.without_truth().without_gold()
+    column = job.reading.votes.gold is not None  # of the file, which its trainings have used
     answers: dict[str, Answer] = {}
     for each in trainings:
         run = job.workspace.run(each)
         path = run.result(RESULT)
-        if path is None or run.dataset_id != job.run.dataset_id or run.config.get("gold") is not None:
+        used = column or run.config.get("gold") is not None
+        if path is None or run.dataset_id != job.run.dataset_id or used:
             raise InputError(
                 f"Run {each[:12]} is not a finished training of these votes without gold, so it is not considered."
             )

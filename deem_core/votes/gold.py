@@ -79,9 +79,14 @@ class Gold:
         return self.codes[self.rows]
 
     @property
+    def n_asked(self) -> int:
+        """Rows with a gold label that `ask` chose."""
+        return 0 if self.asked is None else int(np.count_nonzero(self.asked))
+
+    @property
     def was_asked(self) -> bool:
         """Whether some of the rows were chosen by `ask`."""
-        return bool(np.any(self.asked))
+        return self.n_asked > 0
 
     def select(self, rows: Any) -> Gold:
         """Return the gold of some rows: a slice, positions or a mask."""

@@ -99,9 +99,9 @@ class Desk:
         return self.next_open(-1)
 
     def next_open(self, after: int) -> int | None:
-        """Return the next position without a reply, round the end."""
+        """Return the next other position without a reply, round the end."""
         n = len(self.queue)
-        order = [*range(after + 1, n), *range(min(after + 1, n))]
+        order = [*range(after + 1, n), *range(min(after, n))]
         return next((at for at in order if self.queue.rows[at] not in self.mine), None)
 
 
@@ -177,9 +177,7 @@ def _verdict(run_id: str, opening: str, key: int, _field: Field, _known: Gold) -
 def answer(dataset: str, run: str, row: int, label: str) -> None:
     """Keep a label for the row, and bring the next one."""
     with callback_boundary():
-        desk = _desk(dataset, run)
-        _keep(desk, row, label=label)
-        _go_on(desk, row)
+        _keep(dataset, run, row, label=label)
 
 
 def answer_chosen(dataset: str, run: str, row: int, key: str) -> None:
@@ -192,9 +190,7 @@ def answer_chosen(dataset: str, run: str, row: int, key: str) -> None:
 def skip(dataset: str, run: str, row: int) -> None:
     """Leave a row, without a label, and bring the next one."""
     with callback_boundary():
-        desk = _desk(dataset, run)
-        _keep(desk, row, skipped=True)
-        _go_on(desk, row)
+        _keep(dataset, run, row, skipped=True)
 
 
 def take_back(dataset: str, run: str) -> None:
@@ -205,14 +201,24 @@ def take_back(dataset: str, run: str) -> None:
         if not in_queue:
             st.toast("There is nothing to undo.")
             return
-        last = in_queue[-1]
-        _book(desk.opened).add(replace(last, label=None, skipped=False, settles=False, time=time.time()))
-        state.set_value(_place(run), desk.queue.rows.index(last.row))
+        last, book = in_queue[-1], _book(desk.opened)
+        move(run, desk.queue.rows.index(last.row))
+        book.add(replace(last, label=None, skipped=False, settles=False, time=time.time()))
 
 
-def move(run: str, position: int) -> None:
+def move(run: str, position: int | None) -> None:
     """Bring another row of the queue."""
+    shown(run, None)
     state.set_value(_place(run), position)
+
+
+def shown(run: str, row: int | None) -> None:
+    """Remember which row has its buttons on the page.
+
+    None until the next one has. While a page is drawn anew, the buttons of the row before may hear a key, too; they
+    must not answer.
+    """
+    state.set_value(_shown(run), -1 if row is None else row)
 
 
 def settle(dataset: str, row: int, label: str) -> None:
@@ -309,25 +315,33 @@ def _book(opened: Opened) -> AnswerBook:
     return workspace().answer_book(opened.dataset)
 
 
-def _keep(desk: Desk, row: int, *, label: str | None = None, skipped: bool = False) -> None:
-    name = RowNames(desk.votes).of(row)
-    _book(desk.opened).add(
-        Reply(row, name, label, desk.reviewer, time.time(), asked=not desk.queue.fair, skipped=skipped)
-    )
+def _keep(dataset: str, run: str, row: int, *, label: str | None = None, skipped: bool = False) -> None:
+    """Keep what is said of the row that is shown, and bring the next one.
 
-
-def _go_on(before: Desk, row: int) -> None:
-    """Bring the next row that this reviewer has not seen."""
-    desk = open_desk(before.opened, before.run)
-    at = desk.queue.rows.index(row) if row in desk.queue.rows else -1
-    following = desk.next_open(at)
-    state.set_value(_place(desk.run.id), following)
+    The next key may end a callback wherever it asks the session, so the book is written last: either all is done, or
+    the row is still there without an answer.
+    """
+    if not _is_shown(run, row):
+        return
+    desk = _desk(dataset, run)
+    book, name = _book(desk.opened), RowNames(desk.votes).of(row)
+    reply = Reply(row, name, label, desk.reviewer, time.time(), asked=not desk.queue.fair, skipped=skipped)
+    move(run, desk.next_open(desk.queue.rows.index(row)))
+    book.add(reply)
 
 
 def _gold_of(opened: Opened) -> dict[str, str]:
     """Store the answers in use; return them as settings of a run."""
     snapshot = ledger(opened).snapshot()
     return {} if snapshot is None else {"gold": workspace().store(snapshot)}
+
+
+def _is_shown(run: str, row: int) -> bool:
+    return bool(state.value(_shown(run)) == row)
+
+
+def _shown(run: str) -> str:
+    return f"review_shows_{run}"
 
 
 def _place(run: str) -> str:

@@ -45,6 +45,7 @@ _KIND_LOOKS = {
 def show(desk: Desk, position: int) -> None:
     """Show a row of the queue with everything to judge it by."""
     row = desk.queue.rows[position]
+    desks.shown(desk.run.id, row)
     with st.container(border=True, key="desk"):
         _heading(desk, position)
         left, right = st.columns([3, 2], gap="medium")

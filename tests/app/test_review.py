@@ -144,6 +144,23 @@ def test_answers_are_kept_at_once_and_the_next_row_comes(app, workspace, open_de
     assert "2 gold rows are too few" in words(app)
 
 
+def test_only_the_row_that_is_shown_takes_an_answer(app, workspace, open_desk, panel):
+    rows = open_desk()
+    votes, (run,) = workspace.read(panel).votes, workspace.runs(kind="ask")
+    said = Reply(rows[0], str(votes.ids[rows[0]]), "no", "reviewer", time.time())
+    workspace.answer_book(panel).add(said)  # in another tab
+    press(app, f"label_{rows[0]}_1")  # and here, where it is still shown
+    assert dict(book_of(workspace, panel).labels) == {rows[0]: "yes"}
+    for key in (f"label_{rows[1]}_1", f"skip_{rows[1]}"):
+        app.session_state[f"review_shows_{run.id}"] = rows[5]  # another row is there, and the old buttons hear a key
+        press(app, key)
+    expect_calm(app)
+    assert dict(book_of(workspace, panel).labels) == {rows[0]: "yes"}
+    assert not any(reply.skipped for reply in workspace.answer_book(panel).answers())
+    press(app, f"label_{rows[1]}_1")
+    assert set(book_of(workspace, panel).labels) == {rows[0], rows[1]}
+
+
 def test_the_last_answer_can_be_taken_back_again_and_again(app, workspace, open_desk, panel):
     rows = open_desk()
     press(app, f"label_{rows[0]}_1")

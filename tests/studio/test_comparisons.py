@@ -53,7 +53,7 @@ def test_intervals_of_agreement_rest_on_the_rows_with_votes():
 
 
 def test_disputed_rows_come_with_the_label_of_every_method_and_every_vote(opened):
-    number, rows = comparisons.disputed(opened, LABELS, None, None)
+    number, rows = comparisons.disputed(opened.reading.votes, LABELS, None, None)
     assert number == 2
     assert rows["id"].tolist() == ["w", "y"]
     assert rows["row"].tolist() == [2, 4]
@@ -62,14 +62,14 @@ def test_disputed_rows_come_with_the_label_of_every_method_and_every_vote(opened
 
 
 def test_a_pair_shows_only_the_rows_on_which_the_two_differ(opened):
-    number, rows = comparisons.disputed(opened, LABELS, "mv", "ds")
+    number, rows = comparisons.disputed(opened.reading.votes, LABELS, "mv", "ds")
     assert (number, rows["id"].tolist()) == (1, ["w"])
     assert "One-coin Dawid-Skene" not in rows
 
 
 def test_a_missing_vote_is_an_empty_cell(opened):
     labels = {"mv": LABELS["mv"], "ds": np.array([0, 0, 0, 1, -1], np.int32)}
-    _, rows = comparisons.disputed(opened, labels, None, None)
+    _, rows = comparisons.disputed(opened.reading.votes, labels, None, None)
     assert rows["DEEM (vote)"].tolist() == [""]
 
 
@@ -107,13 +107,13 @@ def test_settings_hold_plain_values_only():
 
 
 def test_disputed_rows_tell_how_many_methods_agree_and_the_truth_where_it_is_known(opened):
-    _, rows = comparisons.disputed(opened, LABELS, None, None)
+    _, rows = comparisons.disputed(opened.reading.votes, LABELS, None, None)
     assert rows["methods agreeing"].tolist() == ["2 of 3", "2 of 3"]
     assert "truth" not in rows
     votes = opened.reading.votes
     truth = np.array([0, 2, 1, -1, 0], np.int32)
     known = Votes(votes.codes, votes.classes, votes.learners, votes.ids, truth, truth_only=np.array(["maybe"], object))
-    told = comparisons.disputed(SimpleNamespace(reading=SimpleNamespace(votes=known)), LABELS, None, None)[1]
+    told = comparisons.disputed(known, LABELS, None, None)[1]
     assert told["truth"].tolist() == ["maybe", ""]
     assert told["Dawid-Skene"].tolist() == rows["Dawid-Skene"].tolist()
 

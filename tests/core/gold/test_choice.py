@@ -9,7 +9,9 @@ from deem_core import fuse
 from deem_core.auto import make_field
 from deem_core.gold import Verdict, choose, words
 from deem_core.gold.choice import _lead
+from deem_core.gold.weights import learner_weights, left_out_scores
 from deem_core.votes import Gold
+from deem_core.votes.arrays import weighted_votes
 from tests.core.gold.helpers import field_of, gold_of, panel
 
 
@@ -106,6 +108,40 @@ def test_enough_rows_without_a_switch_still_prove_nothing_about_who_is_better():
     sentences = choose(field, gold).sentences
     assert any("prove nothing" in sentence for sentence in sentences)
     assert not any("at least 20" in sentence for sentence in sentences)
+
+
+def test_the_weighted_vote_is_judged_without_the_row_it_labels():
+    rng = np.random.default_rng(0)
+    truth, codes = rng.integers(0, 2, 60), rng.integers(0, 2, (60, 30))  # learners that know nothing
+    field, gold = field_of(codes, codes[:, 0]), gold_of(truth, np.arange(20))
+    verdict = choose(field, gold)
+    (told,) = [each for each in verdict.rivals if each.name == "gold_vote"]
+    others = (left_out_scores(field.votes, gold).argmax(axis=1) == gold.labels).mean()
+    own = weighted_votes(field.votes.codes[:20], learner_weights(field.votes, gold), 2).argmax(axis=1) == gold.labels
+    assert told.estimate.share == pytest.approx(others)
+    assert own.mean() > others + 0.2  # what it would have flattered itself with
+
+
+def test_a_start_that_beats_others_is_said_to():
+    field, gold = contest(1, 9, ties=20)
+    last = choose(field, gold).sentences[-1]
+    assert last == "These rows show that it is right more often than “Dawid-Skene”; about the rest they prove nothing."
+    field, gold = contest(1, 4, ties=20)  # behind by three, which is less than 1.645·√5
+    assert choose(field, gold).sentences[-1] == "These rows prove nothing about which method is better."
+    field, gold = contest(1, 9)
+    assert "prove nothing" in choose(field, gold).sentences[-1]  # too few
+
+
+@pytest.mark.parametrize(
+    ("n_asked", "fair"),
+    [(0, " if the gold rows are a random"), (7, " if the other 13 gold rows are a random"), (20, ")")],
+)
+def test_intervals_rest_on_a_fair_draw_of_the_rows_that_were_not_asked_for(n_asked, fair):
+    field, gold = contest(5, 5)
+    asked = np.isin(np.arange(len(gold.codes)), gold.rows[:n_asked])
+    verdict = choose(field, Gold(gold.codes, asked=asked))
+    assert verdict.n_asked == n_asked
+    assert any(f"(90% interval{fair}" in sentence for sentence in verdict.sentences)
 
 
 def test_the_learner_best_on_gold_is_shown_beside_and_not_the_rule():

@@ -69,6 +69,24 @@ def test_bad_gold_gets_a_sentence(options, sentence):
         read(PLAIN, **options)
 
 
+def test_a_file_of_votes_is_no_file_of_gold_labels():
+    for beside in (PLAIN, PLAIN.replace(b"known", b"label"), b"id,ann:cat,ann:dog,label\n1,1,0,cat\n"):
+        with pytest.raises(InputError, match=r"holds votes, those of 'ann.*, and no column gold_label"):
+            read(PLAIN, gold_file=beside)
+    fused = PLAIN.replace(b"known", b"gold_label").replace(b"truth", b"fused_label")
+    assert read(PLAIN, gold_file=fused).votes.gold.n_rows == 2
+
+
+def test_gold_labels_of_a_file_of_many_columns_are_plain_by_name():
+    cells = b"\n1,cat,dog,x\n"
+    assert read(PLAIN, gold_file=b"id,gold_label,truth,note" + cells).votes.gold.codes.tolist() == [0, -1, -1, -1]
+    assert read(PLAIN, gold_file=b"id,note,label,x" + cells).votes.gold.codes.tolist() == [1, -1, -1, -1]
+    with pytest.raises(InputError, match=r"'truth', 'label' could all be the gold labels. Call it gold_label"):
+        read(PLAIN, gold_file=b"id,label,truth,note" + cells)
+    with pytest.raises(InputError, match=r"none of 'a', 'b', 'c' is called so. Call it gold_label"):
+        read(PLAIN, gold_file=b"id,a,b,c" + cells)
+
+
 def test_a_column_that_holds_no_label_of_the_votes_is_no_gold():
     notes = PLAIN.replace(b"dog,dog,cat\n", b"dog,later,cat\n").replace(b"cat,cat,cat\n", b"cat,soon,cat\n")
     with pytest.raises(InputError, match="'known' holds no label that a learner votes for, only 'later', 'soon'"):

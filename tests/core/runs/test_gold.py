@@ -1,6 +1,7 @@
 """Runs with gold rows: summaries, trainings judged, trainings as candidates."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from deem_core import InputError
@@ -60,3 +61,14 @@ def test_a_training_that_used_gold_has_no_say(workspace):
     config = {"method": "auto", "random_state": 0, "gold": gold, "consider": [training.id]}
     with pytest.raises(InputError, match="without gold"):
         done(workspace, "fuse", dataset, config)
+
+
+def test_nor_has_one_that_used_the_gold_column_of_the_file(workspace):
+    votes = panel(200)
+    table = pd.DataFrame(votes.codes, columns=votes.learners)
+    table["known"] = np.where(np.arange(200) < 25, votes.truth, "")
+    dataset = workspace.add_dataset("panel.csv", table.to_csv(index=False).encode(), reading={"gold": "known"})
+    training = done(workspace, "train", dataset, TRAINING)
+    assert FusionSummary.of(training).gold.n_gold == 25
+    with pytest.raises(InputError, match="without gold"):
+        done(workspace, "fuse", dataset, {"method": "auto", "random_state": 0, "consider": [training.id]})
