@@ -68,6 +68,9 @@ def _is_there(data: str | None) -> bool:
 
 
 def _is_done(data: str | None, kind: str) -> bool:
-    """Return whether a run of a kind is done; a training that failed did not learn."""
+    """Return whether a run of a kind is done.
+
+    A training that failed did not learn.
+    """
     stands = ((run, run.state()) for run in jobs.of_dataset(data, kind))
     return any(now.state == "done" and not jobs.instead(run, now) for run, now in stands)

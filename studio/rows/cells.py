@@ -100,7 +100,10 @@ def _count(rows: RowFilter | None, source: Source) -> int:
 
 
 def _first(cells: Cells, source: Source) -> tuple[int, int, int]:
-    """Return the cell to begin with: off the diagonal, and with rows if one of the first has any."""
+    """Return the cell to begin with.
+
+    Off the diagonal, and with rows if one of the first has any.
+    """
     down, across, _ = _sizes(cells)
     off = [(one, other, 0) for one in range(down) for other in range(across) if one != other][:MOST_TRIED]
     return next((cell for cell in off if _count(cells.rows(*cell), source)), off[0] if off else (0, 0, 0))

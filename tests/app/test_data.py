@@ -619,7 +619,7 @@ def test_labelling_rules_are_shown_with_their_table(data):
     assert "Rules" in [tab.label for tab in data.tabs]
     table = next(each.value for each in data.dataframe if "conflict" in each.value.columns)
     assert table["votes_for"].tolist() == ["SPAM", "SPAM", "HAM"]
-    assert table["coverage"].tolist() == pytest.approx([1 / 3, 1 / 4, 1 / 5])
+    assert table["coverage"].tolist() == pytest.approx([100 / 3, 25, 20])  # in percent
 
 
 def test_other_files_have_no_tab_of_rules(loaded):
