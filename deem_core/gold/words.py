@@ -118,9 +118,13 @@ def _accuracy(verdict: Verdict) -> str:
     if not verdict.n_gold:
         return ""
     answer, majority = verdict.answer, verdict.majority
-    drawn = verdict.n_gold - verdict.n_asked if verdict.asked else verdict.n_gold
-    which = f"the other {count(drawn, 'gold row')}" if verdict.asked else "the gold rows"
-    fair = f" if {which} {'is' if drawn == 1 else 'are'} a random sample of all rows" if drawn else ""
+    others = verdict.n_gold - verdict.n_asked
+    which = (
+        "the gold rows are"
+        if not verdict.asked
+        else f"the other {count(others, 'gold row')} {'is' if others == 1 else 'are'}"
+    )
+    fair = f" if {which} a random sample of all rows" if others else ""
     return (
         f"Accuracy of the fused labels {answer.interval} (90% interval{fair}); of the majority vote "
         f"{majority.interval}."

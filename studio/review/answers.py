@@ -13,6 +13,7 @@ from deem_core.runs import REVIEWER, Conflict, Ledger, Run, overruled, written
 from deem_core.text import clip
 from studio import errors, jobs, state, text, widgets
 from studio.data.datasets import Opened
+from studio.data.intake import FILE_TYPES
 from studio.export import results
 from studio.review import desk as desks
 from studio.review.desk import Desk
@@ -96,7 +97,7 @@ def bring(opened: Opened) -> None:
     st.file_uploader(
         "Upload known labels",
         key=key,
-        type=["csv", "tsv", "txt", "gz", "parquet", "pq"],
+        type=FILE_TYPES,
         on_change=desks.take_file,
         args=(opened.dataset.id, key),
         help="A file of id and label, or a downloaded queue with its column gold_label filled in. Its labels count "

@@ -200,8 +200,10 @@ def test_a_file_of_known_labels_counts_and_a_bad_one_gets_a_sentence(app, worksp
     expect_calm(app)
     assert "two different" in words(app)
     assert len(book_of(workspace, panel).labels) == 3
-    app.file_uploader[0].set_value(("none.csv", b"id,label\nx9,yes\n", "text/csv")).run()
-    expect_calm(app)
+    for name, content in {"none.csv": b"id,label\nx9,yes\n", "judges.csv": judges()}.items():
+        app.file_uploader[0].set_value((name, content, "text/csv")).run()
+        expect_calm(app)
+    assert "judges.csv holds votes" in words(app)  # and its truth is not taken
     assert len(book_of(workspace, panel).labels) == 3
 
 
