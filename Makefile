@@ -110,13 +110,13 @@ venv:
 	  { rm -rf $(VENV); echo "$$found could not make $(VENV): its message is above." >&2; exit 1; }
 
 for-app: venv
-	@$(call install,requirements.txt,requirements.txt,$(VENV)/.installed-app)
+	@$(call install,requirements.txt,requirements-core.txt requirements.txt,$(VENV)/.installed-app)
 
 for-dev: venv
-	@$(call install,requirements-dev.txt,requirements.txt requirements-dev.txt,$(VENV)/.installed-dev $(VENV)/.installed-app)
+	@$(call install,requirements-dev.txt,requirements-core.txt requirements.txt requirements-dev.txt,$(VENV)/.installed-dev $(VENV)/.installed-app)
 
 for-bench: venv
-	@$(call install,requirements-bench.txt,requirements.txt requirements-dev.txt requirements-bench.txt,$(VENV)/.installed-bench $(VENV)/.installed-dev $(VENV)/.installed-app)
+	@$(call install,requirements-bench.txt,requirements-core.txt requirements.txt requirements-dev.txt requirements-bench.txt,$(VENV)/.installed-bench $(VENV)/.installed-dev $(VENV)/.installed-app)
 
 chromium: for-dev
 	@$(PY) -m tests.browser.chromium
