@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from deem_core.votes import Votes
     from deem_core.votes.describe import describe
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "Alarm": "alarm",

@@ -160,6 +160,7 @@ def learners_page(page: Page) -> None:
     """Look at the learners of a fused sample."""
     fused(page, "experts_wide")
     turn_to(page, "Learners")
+    expect(page.get_by_role("tab", name="Why this label?")).to_be_visible(timeout=PATIENCE)  # it was inspected
     drawn(page)
 
 
