@@ -32,7 +32,7 @@ browser = $(PY) -m pytest -n 2 --dist loadfile $(1) || [ $$? -eq 5 ] || $(PY) -m
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help app test test-slow lint mutants bench paper fuzz screenshots gpu-check coverage clean venv for-app for-dev \
+.PHONY: help app test test-slow lint mutants bench paper fuzz docs docs-serve screenshots gpu-check coverage clean venv for-app for-dev \
 	for-bench chromium checks
 
 help: ## Show this list
@@ -70,6 +70,12 @@ bench: for-bench ## Run every benchmark in benchmarks/
 paper: for-bench chromium ## Re-make every table and figure of the paper
 	$(PY) -m benchmarks.paper all $(ARGS)
 
+docs: for-dev ## Build the documentation as a site in site/
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict $(ARGS)
+
+docs-serve: for-dev ## Show the documentation while it is written; options: make docs-serve ARGS="-a localhost:8600"
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs serve $(ARGS)
+
 screenshots: for-dev chromium ## Take the pictures of README and docs anew from the running app
 	$(PY) -m tests.browser.screenshots $(ARGS)
 
@@ -80,7 +86,7 @@ coverage: for-dev chromium ## Run the tests that are not slow and show which lin
 	$(PY) -m pytest -m "not slow" --cov --cov-report=term --cov-report=html $(ARGS)
 
 clean: ## Remove .venv, caches and whatever builds and tests left behind
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.* htmlcov test-results build dist *.egg-info
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.* htmlcov test-results build dist site *.egg-info
 	find . -name .git -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # A .venv whose Python runs is kept, whoever made it; one that does not run is made anew.
@@ -110,13 +116,13 @@ venv:
 	  { rm -rf $(VENV); echo "$$found could not make $(VENV): its message is above." >&2; exit 1; }
 
 for-app: venv
-	@$(call install,requirements.txt,requirements.txt,$(VENV)/.installed-app)
+	@$(call install,requirements.txt,requirements-core.txt requirements.txt,$(VENV)/.installed-app)
 
 for-dev: venv
-	@$(call install,requirements-dev.txt,requirements.txt requirements-dev.txt,$(VENV)/.installed-dev $(VENV)/.installed-app)
+	@$(call install,requirements-dev.txt,requirements-core.txt requirements.txt requirements-dev.txt,$(VENV)/.installed-dev $(VENV)/.installed-app)
 
 for-bench: venv
-	@$(call install,requirements-bench.txt,requirements.txt requirements-dev.txt requirements-bench.txt,$(VENV)/.installed-bench $(VENV)/.installed-dev $(VENV)/.installed-app)
+	@$(call install,requirements-bench.txt,requirements-core.txt requirements.txt requirements-dev.txt requirements-bench.txt,$(VENV)/.installed-bench $(VENV)/.installed-dev $(VENV)/.installed-app)
 
 chromium: for-dev
 	@$(PY) -m tests.browser.chromium

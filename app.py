@@ -6,9 +6,9 @@ Streamlit's server imports this file once and finds ``app`` in it; then it runs 
 import streamlit as st
 
 if __name__ != "__main__":
-    from studio.serving import gate, opening
+    from studio.serving import gate, interface, opening
 
-    app = st.App(__file__, middleware=gate.middleware(), lifespan=opening.opening)
+    app = st.App(__file__, routes=interface.routes(), middleware=gate.middleware(), lifespan=opening.opening)
 else:
     from studio import boot, errors, sharing, sidebar
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from deem_core.votes import Votes
     from deem_core.votes.describe import describe
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "Alarm": "alarm",
@@ -99,7 +99,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Import a public name when it is asked for."""
     if name in _HOMES:
-        return getattr(import_module(f"deem_core.{_HOMES[name]}"), name)
+        from deem_core.errors import torch_wanted  # noqa: PLC0415  # next to nothing is imported with the library
+
+        with torch_wanted():
+            return getattr(import_module(f"deem_core.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'deem_core' has no attribute {name!r}")
 
 

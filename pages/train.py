@@ -25,6 +25,7 @@ boot.guard(__file__)
 def settings(opened: datasets.Opened) -> None:
     config = form.show(opened)
     probabilities(opened, config["method"])
+    can_train = not comparison.METHODS[config["method"]].needs_torch or widgets.torch_is_there()
     st.caption("Fields marked (auto) are set from the data; change one to set it yourself.")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
@@ -49,6 +50,7 @@ def settings(opened: datasets.Opened) -> None:
             "Train",
             key="start_training",
             type="primary",
+            disabled=not can_train,
             icon=":material/play_arrow:",
             on_click=jobs.start,
             args=("train", opened.dataset.id, config, trainings.title_of(config)),

@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
-from deem_core.model import Device, TrainConfig, cpu
+from deem_core.model import Device, TrainConfig, cpu, missing_torch
 from studio import text
 from studio.workspace import workspace
 
@@ -153,7 +153,7 @@ def _device_questions() -> Questions[list[Device]]:
 
 
 def _ask_devices() -> list[Device] | None:
-    content = command(["devices"])
+    content = None if missing_torch() else command(["devices"])
     try:
         return None if content is None else [Device(**each) for each in content["devices"]]
     except (KeyError, TypeError):

@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from deem_core import Alarm
 from deem_core.diagnostics import Finding
 from deem_core.figures import MOST_MARKS, Picture, has_numbers, numbers, written_width
+from deem_core.model import missing_torch
 from deem_core.readers import Report
 from studio import errors, plot, state, words
 from studio.data import datasets
@@ -81,6 +82,14 @@ def empty_state(icon: str, title: str, sentence: str, button: str, page: str) ->
         st.button(
             button, key="empty_go", type="primary", icon=":material/arrow_forward:", on_click=state.go_to, args=(page,)
         )
+
+
+def torch_is_there() -> bool:
+    """Tell whether PyTorch is installed; if not, say what to do."""
+    missing = missing_torch()
+    if missing:
+        st.info(plain(missing), icon=":material/info:")
+    return not missing
 
 
 def tabs(views: Mapping[str, Callable[[], None]], key: str) -> None:

@@ -1,7 +1,10 @@
 """The snippets in README and docs run, the commands and options they name exist, and nothing is left undocumented."""
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,9 +13,13 @@ from deem_core import cli, readers
 from deem_core.comparison import METHODS
 from deem_core.runs.kinds import KINDS
 from deem_core.training.guidance import Kind
+from studio.serving import interface
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "SECURITY.md", "CONTRIBUTING.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 TEXTS = {page.name: page.read_text() for page in PAGES}
 SNIPPETS = {name: re.findall(r"```python\n(.*?)```", text, re.DOTALL) for name, text in TEXTS.items()}
 COMMANDS = {
@@ -41,8 +48,8 @@ def with_any(found):
 
 
 def test_pages_have_the_snippets_and_commands_that_are_tested_here():
-    assert set(with_any(SNIPPETS)) >= {"README.md", "formats.md", "runs.md", "learning_rate.md", "rivals.md"}
-    assert set(with_any(COMMANDS)) >= {"README.md", "formats.md", "runs.md", "learning_rate.md", "rivals.md"}
+    assert set(with_any(SNIPPETS)) >= {"README.md", "commands.md", "formats.md", "runs.md", "rivals.md"}
+    assert set(with_any(COMMANDS)) >= {"README.md", "commands.md", "formats.md", "judges.md", "large_files.md"}
 
 
 @pytest.mark.parametrize("name", with_any(SNIPPETS))
@@ -128,9 +135,11 @@ def test_rows_of_figures_are_those_of_stored_results(name):
 
 def test_every_picture_is_shown():
     everything = " ".join(TEXTS.values())
-    for picture in (ROOT / "docs" / "images").iterdir():
+    pictures = list((ROOT / "docs" / "images").glob("*.png"))
+    assert len(pictures) > 10
+    for picture in pictures:
         assert f"images/{picture.name}" in everything
-        assert picture.stat().st_size < 300_000
+        assert picture.stat().st_size < 200_000, picture.name
 
 
 def test_reading_options_are_documented():
@@ -159,7 +168,7 @@ def test_the_table_of_rivals_is_that_of_the_registry():
         assert row.endswith(f"| {method.limit or '–'} |")
 
 
-@pytest.mark.parametrize("file", ["requirements.txt", "requirements-dev.txt", "requirements-bench.txt"])
+@pytest.mark.parametrize("file", [f"requirements{of}.txt" for of in ("", "-core", "-dev", "-bench")])
 def test_every_requirement_is_justified(file):
     table = TEXTS["development.md"].split("## Built on")[1].casefold()
     names = re.findall(r"^([a-z-]+)==", (ROOT / file).read_text(), re.MULTILINE)
@@ -168,8 +177,8 @@ def test_every_requirement_is_justified(file):
         assert {"torch": "pytorch"}.get(name, name) in table, name
 
 
-def test_the_example_files_of_the_readme_read():
-    examples = re.findall(r"<pre>\n(.*?)</pre>", TEXTS["README.md"], re.DOTALL)
+def test_the_example_files_of_the_first_page_read():
+    examples = re.findall(r"<pre>\n(.*?)</pre>", TEXTS["index.md"], re.DOTALL)
     layouts = [readers.read(example.encode()).report.layout for example in examples]
     assert layouts == ["wide", "long", "soft", "soft", "wide"]
 
@@ -195,3 +204,51 @@ def test_what_is_promised_of_security_names_tests_that_are_there():
         path = ROOT / place if "/" in place else ROOT / "tests" / "studio" / "serving" / place
         assert path.exists(), place
         assert not test or f"def {test}(" in path.read_text(), test
+
+
+def test_the_readme_fits_on_two_screens():
+    lines = TEXTS["README.md"].splitlines()
+    assert len(lines) <= 90
+    assert sum(line.startswith("![") for line in lines) == 1
+
+
+def test_the_manual_of_the_interface_names_its_addresses_and_options():
+    manual = TEXTS["http.md"]
+    for route in interface.routes():
+        if "{rest" not in route.path:
+            assert f" {route.path.replace('{id}', 'ID')}`" in manual, route.path
+    for name in ("as", "wait", *cli.requests.EXPORT, *cli.requests.FILES):
+        assert f"`{name}`" in manual, name
+    reading = [name for name in cli.requests._options("describe") if f"`--{name}" in TEXTS["formats.md"]]
+    assert len(reading) > 10
+    for name in reading:
+        assert f"`{name}`" in manual, name
+
+
+SITE = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+
+
+def test_every_page_has_its_place_on_the_site():
+    listed = re.findall(r": ([\w/]+\.md)$", SITE, re.MULTILINE)
+    pages = {page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")}
+    assert pages | {"SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md"} == set(listed)
+    assert len(listed) == len(set(listed))
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_a_warning_and_asks_no_other_host(tmp_path):
+    line = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    built = subprocess.run(line, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    for page in tmp_path.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        loaded = re.findall(r"<(?:script|img|iframe|source)[^>]+src=[\"']?([^\"' >]+)", text)
+        loaded += re.findall(
+            r"<link[^>]+rel=[\"']?(?:stylesheet|preconnect|icon|preload)[^>]+href=[\"']?([^\"' >]+)", text
+        )
+        assert not [address for address in loaded if "//" in address], page
+    api = (tmp_path / "api.html").read_text(encoding="utf-8")
+    for name in ("read_votes", "GroupedDawidSkene", "predict_proba", "start_run"):
+        assert name in api
+    assert (tmp_path / "benchmarks" / "results" / "trust.html").exists()

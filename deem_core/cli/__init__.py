@@ -14,7 +14,21 @@ from collections.abc import Callable, Sequence
 from deem_core import __version__
 from deem_core.cli import ask, compare, describe, fuse, report, runs, simulate, sweep, system
 from deem_core.cli.options import Parser
+from deem_core.cli.requests import OUTPUTS, Request, Sent, export_options, request, run_facts, start, write_labels
 from deem_core.errors import DeemError
+
+__all__ = [
+    "OUTPUTS",
+    "Request",
+    "Sent",
+    "export_options",
+    "main",
+    "parser",
+    "request",
+    "run_facts",
+    "start",
+    "write_labels",
+]
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -150,7 +150,7 @@ def _share(text: str) -> float:
 
 
 def _fuse(options: argparse.Namespace) -> None:
-    _check_export(options)
+    check_export(options)
     check_outputs([options.output, options.json, options.scorecard], inputs=inputs_of(options))
     if parts.fuse(options):
         return
@@ -193,7 +193,7 @@ def _train(options: argparse.Namespace) -> None:
 
 
 def _apply(options: argparse.Namespace) -> None:
-    _check_export(options)
+    check_export(options)
     check_outputs([options.output, options.json], inputs=[options.model, *inputs_of(options)])
     model = load(options.model)
     if options.draws is not None:
@@ -231,7 +231,7 @@ def _with_note(options: argparse.Namespace, votes: Votes, sentences: Sequence[st
     return [*(alarm.text for alarm in spelling_alarms(votes)), *([note] if note else []), *sentences]
 
 
-def _check_export(options: argparse.Namespace) -> None:
+def check_export(options: argparse.Namespace) -> None:
     """Refuse a fused file that cannot be written, before any work."""
     tables.check_name(options.output)
     if options.review_below is not None and options.review_share is not None:

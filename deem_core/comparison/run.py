@@ -21,13 +21,13 @@ from deem_core.comparison.gauge import Gauge
 from deem_core.comparison.result import Comparison, MethodResult
 from deem_core.comparison.scoring import evaluate, summarise
 from deem_core.control import Control, ProgressRecord, Stopped, StopWhen
-from deem_core.errors import DeemError, InputError
+from deem_core.errors import DeemError, InputError, missing_torch
 from deem_core.files.plain import to_plain
 from deem_core.groups.panel import PanelHealth
 from deem_core.methods import registry
 from deem_core.methods.contract import Aggregate
 from deem_core.methods.registry import BUDGET
-from deem_core.model.devices import pick_device
+from deem_core.model.devices import expected_device, pick_device
 from deem_core.typing import Codes
 from deem_core.votes import Votes
 from deem_core.votes.checks import check_seed
@@ -142,8 +142,11 @@ def compare(
         raise InputError(f"seeds is {seeds}; it must be at least 1.")
     if budget is not None and not budget > 0:
         raise InputError(f"The budget is {budget} seconds; it must be more than 0.")
-    if any(item.on_gpu for item in chosen):
-        pick_device(device)  # before any work is done
+    if any(item.on_gpu for item in chosen):  # before any work is done
+        if missing_torch():  # which each of them says in its place
+            expected_device(device)
+        else:
+            pick_device(device)
     experts = _expert_codes(votes, expert_classes)
     bare, control = votes.without_truth(), control or Control()
     health = file_health(bare)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save as to_bytes
 
+from deem_core.errors import torch_wanted
 from deem_core.estimators.peek import FORMAT, VERSION, check_metadata, opened
 from deem_core.files.atomic import whole_file
 from deem_core.files.seals import SEAL, tensor_sum
@@ -74,6 +75,8 @@ def load(path: str | os.PathLike[str]) -> Fuser:
     ------
     InputError
         If it is not there, damaged, foreign or too new.
+    MissingPackageError
+        If it is a model of PyTorch, which is not installed.
     """
     with opened(path) as file:
         metadata = file.metadata()
@@ -82,7 +85,8 @@ def load(path: str | os.PathLike[str]) -> Fuser:
         if metadata.get(SEAL) not in (None, _checksum(metadata["json"], arrays)):  # earlier versions wrote none
             raise ValueError("another content than was written")
         kind = header["estimator"]
-        estimator: type[Fuser] = getattr(import_module(KINDS[kind]), kind)
+        with torch_wanted():
+            estimator: type[Fuser] = getattr(import_module(KINDS[kind]), kind)
         model = estimator.of_content(Content(header, arrays))
         _check_whole(model)
         return model

@@ -15,7 +15,7 @@ from typing import Any
 from numpy.typing import NDArray
 from safetensors import safe_open
 
-from deem_core.errors import InputError
+from deem_core.errors import DeemError, InputError
 from deem_core.text import size
 from deem_core.votes.coding import as_label_array
 
@@ -113,7 +113,7 @@ def opened(path: str | os.PathLike[str], name: str | None = None) -> Iterator[An
             )
         with safe_open(os.fspath(path), framework="np") as file:
             yield file
-    except InputError:
+    except DeemError:
         raise
     except Exception as error:  # what a file that is not ours makes of our code is anybody's guess
         raise InputError(f"{called!r} is damaged or not a DEEM Studio model ({type(error).__name__}).") from None

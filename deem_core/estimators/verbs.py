@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from deem_core.answers.answer import Answer
 from deem_core.control import Control
-from deem_core.errors import InputError
+from deem_core.errors import InputError, torch_wanted
 from deem_core.methods import registry
 
 if TYPE_CHECKING:  # scikit-learn and torch, which most methods do without
@@ -71,10 +71,13 @@ def make_model(method: str = "deem", **settings: Any) -> Fuser:
     ------
     InputError
         If the method or a setting is unknown, or a setting is out of its bounds.
+    MissingPackageError
+        If the method needs PyTorch, which is not installed.
     """
     if method not in registry.TRAINED:
         raise InputError(f"There is no method {method!r} to train; there are {', '.join(registry.TRAINED)}.")
-    kind, own = _estimator(method)
+    with torch_wanted():
+        kind, own = _estimator(method)
     known = set(kind().get_params(deep=False)) - set(own)
     if unknown := sorted(set(settings) - known):
         raise InputError(f"The method {method} has no setting {unknown[0]!r}; it has {', '.join(sorted(known))}.")

@@ -13,7 +13,7 @@ from typing import cast
 import numpy as np
 
 from deem_core.control import NO_CONTROL, Control
-from deem_core.errors import InputError
+from deem_core.errors import InputError, torch_wanted
 from deem_core.methods.contract import Aggregate, Method
 from deem_core.votes import Votes
 
@@ -50,6 +50,8 @@ class Entry:
         Whether training has settings, such as a learning rate and restarts.
     on_gpu : bool
         Whether it can train on a GPU: then it takes a ``device``.
+    needs_torch : bool
+        Whether it needs PyTorch, which may not be installed.
     limit : str
         What it refuses and why; empty if it takes all votes.
     """
@@ -67,12 +69,20 @@ class Entry:
     trained: bool = False
     tunable: bool = False
     on_gpu: bool = False
+    needs_torch: bool = False
     limit: str = ""
 
     def load(self) -> Method:
-        """Import the method."""
+        """Import the method.
+
+        Raises
+        ------
+        MissingPackageError
+            If it needs PyTorch, which is not installed.
+        """
         module, name = self.function.split(":")
-        return cast(Method, getattr(importlib.import_module(module), name))
+        with torch_wanted():
+            return cast(Method, getattr(importlib.import_module(module), name))
 
 
 _RBM_LIMIT = "Refuses missing votes, which it would read as no, and more than 64 classes: a network for every class."
@@ -243,6 +253,7 @@ _ENTRIES = (
         paper="Wu et al., Learning hyper label model for programmatic weak supervision, 2023",
         function="deem_core.methods.hlm:aggregate",
         aside=True,
+        needs_torch=True,
         limit="Needs the optional package hyperlm; refused above 4,000,000 votes, which take 2.4 GB.",
     ),
     Entry(
@@ -289,6 +300,7 @@ _ENTRIES = (
         function="deem_core.estimators.as_methods:irbm",
         aside=True,
         trained=True,
+        needs_torch=True,
         limit=_TRAINED_LIMIT,
     ),
     Entry(
@@ -303,6 +315,7 @@ _ENTRIES = (
         stochastic=True,
         slow=True,
         whole=True,
+        needs_torch=True,
         limit=_TRAINED_LIMIT,
     ),
     Entry(
@@ -317,6 +330,7 @@ _ENTRIES = (
         stochastic=True,
         slow=True,
         whole=True,
+        needs_torch=True,
         limit=_TRAINED_LIMIT,
     ),
     Entry(
@@ -332,6 +346,7 @@ _ENTRIES = (
         soft=True,
         slow=True,
         whole=True,
+        needs_torch=True,
         limit="Needs soft votes, and at least three learners.",
     ),
 )

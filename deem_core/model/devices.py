@@ -12,7 +12,7 @@ import shutil
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from deem_core.errors import InputError
+from deem_core.errors import InputError, missing_torch, torch_wanted
 from deem_core.model.passport import has_passed, torch_version
 
 if TYPE_CHECKING:
@@ -66,7 +66,12 @@ def cpu() -> Device:
 
 
 def devices() -> list[Device]:
-    """Return every place to train, the one that "auto" would choose first."""
+    """Return every place to train, the one that "auto" would choose first.
+
+    Without PyTorch that is the processor alone.
+    """
+    if missing_torch():
+        return [cpu()]
     import torch  # noqa: PLC0415
 
     gpus = []
@@ -98,8 +103,11 @@ def pick_device(wish: str) -> torch.device:
     ------
     InputError
         If there is no such device here.
+    MissingPackageError
+        If PyTorch is not installed.
     """
-    import torch  # noqa: PLC0415
+    with torch_wanted():
+        import torch  # noqa: PLC0415
 
     if wish != "auto":
         expected_device(wish)  # refuses what is no name of a device

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from deem_core.runs.beside import Swept, sweep_beside
     from deem_core.runs.dataset import Dataset
     from deem_core.runs.differences import agreement, differing_rows, differing_settings, settings_of
+    from deem_core.runs.labelled import labels_path, run_answer
     from deem_core.runs.private import read_json
     from deem_core.runs.removal import Removal
     from deem_core.runs.run import Run, State
@@ -53,11 +54,13 @@ _HOMES = {
     "agreement": "runs.differences",
     "differing_rows": "runs.differences",
     "differing_settings": "runs.differences",
+    "labels_path": "runs.labelled",
     "merged_gold": "runs.answer_book",
     "overruled": "runs.answer_book",
     "read_answers": "runs.answer_file",
     "read_json": "runs.private",
     "restore": "runs.answer_file",
+    "run_answer": "runs.labelled",
     "reviewer_name": "runs.answer_book",
     "settings_of": "runs.differences",
     "space_folder": "runs.space",
@@ -86,12 +89,14 @@ __all__ = [
     "agreement",
     "differing_rows",
     "differing_settings",
+    "labels_path",
     "merged_gold",
     "overruled",
     "read_answers",
     "read_json",
     "restore",
     "reviewer_name",
+    "run_answer",
     "settings_of",
     "space_folder",
     "sweep_beside",

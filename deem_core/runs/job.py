@@ -12,6 +12,7 @@ import pyarrow.parquet
 from deem_core.answers import stored
 from deem_core.answers.answer import MAX_PROBABILITIES, PART_ROWS, Answer
 from deem_core.comparison.evaluation import evaluate
+from deem_core.errors import missing_torch
 from deem_core.estimators.summary import TrainingSummary
 from deem_core.files.atomic import write_json
 from deem_core.model.devices import cores
@@ -102,6 +103,8 @@ class Job:
 
     def set_threads(self) -> None:
         """Give torch as many threads as the votes can keep busy."""
+        if missing_torch():
+            return
         import torch  # noqa: PLC0415  # those who wait have not imported it
 
         cells = self.votes.n_rows * self.votes.n_learners * self.votes.n_classes

@@ -9,6 +9,7 @@ import streamlit as st
 
 from deem_core.comparison import ADVICE
 from deem_core.gold import CAMPS, LEARNER
+from deem_core.model import missing_torch
 from deem_core.runs import FusionSummary, Run, State
 from deem_core.text import clip
 from studio import errors, jobs, state, text, widgets
@@ -182,6 +183,9 @@ def _beside(opened: Opened, run: Run) -> None:
     config = {"method": "deem_soft" if soft else "deem", "random_state": 0}
     name = "Soft DEEM" if soft else "DEEM"
     with st.container(horizontal=True, vertical_alignment="center", key="deem_beside"):
+        if training is None and missing_torch():
+            st.caption(text.plain(missing_torch()))
+            return
         if training is None:
             whose = "the paper's model on probabilities" if soft else "the paper's model"
             st.caption(f"{name}, {whose}, can be trained alongside this answer. It does not replace it.")

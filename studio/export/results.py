@@ -16,15 +16,14 @@ import pyarrow.parquet
 import streamlit as st
 
 from deem_core import InputError
-from deem_core.answers import Answer, StoredAnswer, export
+from deem_core.answers import Answer, export
 from deem_core.readers import Reading, Source
-from deem_core.runs import FusionSummary, Run
+from deem_core.runs import Run, labels_path, run_answer
 from deem_core.text import clip
-from deem_core.typing import Floats
-from deem_core.votes import Votes, as_label_array
-from deem_core.votes.recode import recode
+from deem_core.votes import Votes
 from studio import jobs, text
 from studio.data.datasets import Opened, open_dataset
+from studio.workspace import workspace
 
 FORMATS = {
     "CSV": (".csv", "text/csv"),
@@ -93,46 +92,14 @@ def labelled(run: Run, method: str = "") -> Labelled:
     InputError
         If the run has none, or its dataset is gone.
     """
-    path = run.labels(method) if method else run.result("result.parquet")
-    if path is None and method:
-        raise InputError(
-            f"This comparison has no labels of {method} to export: an earlier version kept only the scores, or the "
-            "file is gone. Compare again to get them."
-        )
-    if path is None:
-        raise InputError("This run has no labels: it is not finished, or was deleted.")
-    return _labelled(run, method, path, open_dataset(run.dataset_id))
+    labels_path(run, method)  # looked for each time, as results may be lost while the server runs
+    return _labelled(run, method, open_dataset(run.dataset_id))
 
 
 @st.cache_resource(max_entries=3, show_spinner="Reading the labels…", hash_funcs={Run: lambda run: run.id})
-def _labelled(run: Run, method: str, _path: Path, _opened: Opened) -> Labelled:
-    whole = _opened.votes_of(run)
-    if method or (run.kind == "fuse" and run.result("model.safetensors") is None):  # nobody to ask again
-        return Labelled(run, _opened, _opened.reading, StoredAnswer(_path, whole.n_classes).answer(whole), method)
-    votes = _in_terms_of(run, whole)
-    answer = StoredAnswer(_path, votes.n_classes).answer(votes, otherwise=lambda: _ask_again(run, whole))
-    return Labelled(run, _opened, _opened.reading, answer)
-
-
-def _in_terms_of(run: Run, votes: Votes) -> Votes:
-    """Return the votes in the learners and classes of the run's model."""
-    summary = FusionSummary.of(run)
-    if summary is None or summary.training.classes is None or summary.training.learners is None:
-        return votes  # it was trained on these very votes
-    return recode(votes, summary.training.learners, as_label_array(summary.training.classes)).votes
-
-
-def _ask_again(run: Run, votes: Votes) -> Floats:
-    """Return the posterior from the model.
-
-    With many classes it is not stored.
-    """
-    from deem_core import load  # noqa: PLC0415  # most models import torch
-    from studio.workspace import workspace  # noqa: PLC0415
-
-    own = run.result("model.safetensors")
-    path = workspace().input(run.config["model"]) if own is None else own
-    return load(path).predict_proba(votes)
+def _labelled(run: Run, method: str, _opened: Opened) -> Labelled:
+    answer = run_answer(workspace(), run, _opened.votes_of(run), method)
+    return Labelled(run, _opened, _opened.reading, answer, method)
 
 
 # ---------------------------------------------------------------------- files

@@ -61,6 +61,8 @@ def show(opened: Opened) -> None:
     config["random_state"] = fifth.number_input("Seed", 0, 2**31 - 1, 0, **widgets.keep("sweep_seed"))
     if problem is not None:
         raise problem
+    if not widgets.torch_is_there():
+        return
     with st.container(horizontal=True, vertical_alignment="center"):
         background.show_sweep_seconds(opened.dataset.id, config)
         st.space("stretch")

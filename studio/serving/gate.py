@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, quote
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
@@ -29,6 +29,8 @@ ENTER = "/_deem/enter"
 """Where the passphrase is sent."""
 SPACE = "/_deem/space"
 """Where private links lead."""
+API = "/api/"
+"""Where programs ask; what they are told is JSON."""
 ENTRY = "deem_entry"
 """The cookie of those who knew the passphrase."""
 
@@ -43,7 +45,7 @@ RULES = "frame-ancestors 'none'; base-uri 'self'; form-action 'self'; object-src
 
 _MOST_BYTES = 4096  # of a form
 _MOST_LOGGED = 50
-_PARTS = ("/_stcore/", "/static/", "/media/", "/component/", "/app/static/")
+_PARTS = ("/_stcore/", "/static/", "/media/", "/component/", "/app/static/", API)
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _TARGET = re.compile(r"/(?![/\\])[\x21-\x7e]*")
 _log = logging.getLogger(__name__)
@@ -186,7 +188,7 @@ class Gate:
             query = scope["query_string"].decode("latin-1")
             target = quote(scope["path"]) + (f"?{query}" if query else "")
             return self._ask(_inside(target, self.policy.base), 401)
-        return PlainTextResponse("The passphrase of this server is needed: open its first page to give it.\n", 401)
+        return _plain(path, 401, "The passphrase of this server is needed: open its first page to give it.")
 
     def _ask(self, target: str, status: int, complaint: str = "") -> Response:
         return _page(screens.passphrase(f"{self.policy.base}{ENTER}", target, complaint), status)
@@ -268,7 +270,12 @@ def _told(scope: Scope, status: int, title: str, sentence: str) -> Response:
     """Return a sentence, as a page where a person reads it."""
     if _is_page(scope, scope["path"], Headers(scope=scope)):
         return _page(screens.refusal(title, sentence), status)
-    return PlainTextResponse(f"{sentence}\n", status)
+    return _plain(scope["path"], status, sentence)
+
+
+def _plain(path: str, status: int, sentence: str) -> Response:
+    """Return a sentence for programs."""
+    return JSONResponse({"error": sentence}, status) if API in path else PlainTextResponse(f"{sentence}\n", status)
 
 
 def _page(screen: screens.Screen, status: int) -> Response:

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from tests.browser import chromium
@@ -59,7 +60,15 @@ def shoot(page: Page, name: str, part: Locator | None) -> None:
     expect_calm(page)  # what began in the meantime
     path = FOLDER / f"{name}.png"
     (part or page).screenshot(path=path)
+    slim(path)
     sys.stdout.write(f"Written: {path.relative_to(APP_ROOT)}\n")
+
+
+def slim(path: Path) -> None:
+    """Keep at most 256 colours, which nobody sees and which halves the file."""
+    with Image.open(path) as picture:
+        few = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    few.save(path, optimize=True)
 
 
 def open_sample(page: Page, name: str) -> None:
@@ -88,9 +97,7 @@ def learning_rate(page: Page) -> None:
 
 def why(page: Page) -> Locator:
     """Fuse the sample with one expert, and ask why the most doubtful row got its label."""
-    open_sample(page, "experts_wide")
-    page.locator(".st-key-fuse_recommended button").click()
-    expect(page.locator("[class*=st-key-download_fused_] button")).to_be_visible(timeout=PATIENCE)
+    fused(page, "experts_wide")
     turn_to(page, "Learners")
     page.get_by_role("tab", name="Why this label?").click(timeout=PATIENCE)
     chart = page.locator(".st-key-why_chart .js-plotly-plot").first
@@ -108,8 +115,105 @@ def panel(page: Page) -> Locator:
     return card
 
 
+def fused(page: Page, name: str) -> None:
+    """Load a sample and take the answer of auto, unless an earlier picture has done so."""
+    open_sample(page, name)
+    ready = page.locator("[class*=st-key-download_fused_] button")
+    begin = page.locator(".st-key-fuse_recommended button")
+    expect(ready.or_(begin).first).to_be_visible(timeout=PATIENCE)
+    if begin.is_visible():
+        begin.click()
+    expect(ready).to_be_visible(timeout=PATIENCE)
+    expect_calm(page)
+
+
+def drawn(page: Page) -> None:
+    """Wait until the first figure is there and nothing loads any more."""
+    expect(page.locator(".js-plotly-plot:visible .main-svg").first).to_be_visible(timeout=PATIENCE)
+    expect_calm(page)
+
+
+# ---------------------------------------------------------------------- the gallery: each page as it is met
+
+
+def home_page(page: Page) -> None:
+    """Look at the home page before anything was done."""
+    page.goto("/")
+    expect(page.locator(".st-key-open_sample_experts_wide button:visible")).to_be_visible(timeout=PATIENCE)
+
+
+def data_page(page: Page) -> None:
+    """Take the answer of auto on judges' votes."""
+    fused(page, "judges_text")
+    drawn(page)
+
+
+def train_page(page: Page) -> None:
+    """Train DEEM on a crowd."""
+    open_sample(page, "moderation_missing")
+    turn_to(page, "Train")
+    page.locator(".st-key-start_training button").click()
+    expect(page.get_by_role("tab", name="Class shares")).to_be_visible(timeout=PATIENCE)
+    drawn(page)
+
+
+def learners_page(page: Page) -> None:
+    """Look at the learners of a fused sample."""
+    fused(page, "experts_wide")
+    turn_to(page, "Learners")
+    expect(page.get_by_role("tab", name="Why this label?")).to_be_visible(timeout=PATIENCE)  # it was inspected
+    drawn(page)
+
+
+def dependence_page(page: Page) -> None:
+    """Look at who depends on whom."""
+    fused(page, "experts_wide")
+    turn_to(page, "Dependence")
+    drawn(page)
+
+
+def compare_page(page: Page) -> None:
+    """Compare the fast methods."""
+    open_sample(page, "experts_wide")
+    turn_to(page, "Compare")
+    page.locator(".st-key-start_compare button").click()
+    expect(page.locator(".st-key-compare_dots .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
+    drawn(page)
+
+
+def rows_page(page: Page) -> None:
+    """Look at single rows with their text."""
+    fused(page, "judges_text")
+    turn_to(page, "Rows")
+    expect(page.get_by_test_id("stDataFrame").first).to_be_visible(timeout=PATIENCE)
+
+
+def review_page(page: Page) -> None:
+    """Ask which rows to label."""
+    fused(page, "judges_text")
+    turn_to(page, "Review")
+    page.locator(".st-key-ask_rows button").click()
+    expect(page.locator(".st-key-desk")).to_be_visible(timeout=PATIENCE)
+
+
+def export_page(page: Page) -> None:
+    """Look at the fused file and the rows to review."""
+    fused(page, "experts_wide")
+    turn_to(page, "Export")
+    drawn(page)
+
+
 PICTURES: dict[str, Callable[[Page], Locator | None]] = {
+    "page_home": home_page,
+    "page_data": data_page,
     "learning_rate": learning_rate,
+    "page_train": train_page,
+    "page_learners": learners_page,
+    "page_dependence": dependence_page,
+    "page_compare": compare_page,
+    "page_rows": rows_page,
+    "page_review": review_page,
+    "page_export": export_page,
     "why": why,
     "panel": panel,
 }

@@ -3,9 +3,13 @@
 import importlib.metadata
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import sysconfig
+import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -153,3 +157,36 @@ def test_the_wheel_carries_the_whole_app(tmp_path: Path) -> None:
     assert root.is_relative_to(venv.resolve())
     for pattern in ("app.py", "pages/*.py", "sample_data/*.*", ".streamlit/config.toml"):  # pip adds __pycache__
         assert {path.name for path in root.glob(pattern)} == {path.name for path in source.glob(pattern)} != set()
+    for package in ("deem_core", "studio"):
+        carried = {path.relative_to(source) for path in (source / package).rglob("*") if path.is_file()}
+        assert {path for path in carried if not (packages / path).is_file()} == set()
+    run(scripts / "deem-studio", "fuse", root / "sample_data" / "experts_wide.csv", "-o", "fused.csv")
+    assert (tmp_path / "fused.csv").stat().st_size > 100_000
+
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [scripts / "deem-studio", "app", "--server.port", str(port), "--server.headless", "true"]
+    own = environment | {"DEEM_HOME": str(tmp_path / "home")}
+    with subprocess.Popen(command, cwd=elsewhere, env=own, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as server:
+        try:
+            assert answer(port, "/_stcore/health") == b"ok"
+            assert b"<title>" in answer(port, "/")
+        finally:
+            server.terminate()
+    assert not [*elsewhere.iterdir()]
+
+
+def answer(port: int, path: str, seconds: float = 120.0) -> bytes:
+    """Return what a server that may still be starting answers."""
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=30) as told:
+                return bytes(told.read())
+        except (urllib.error.URLError, ConnectionError):
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.2)

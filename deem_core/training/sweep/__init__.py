@@ -8,6 +8,7 @@ who only look at results need no torch, so what trains is imported when it is as
 
 from typing import TYPE_CHECKING, Any
 
+from deem_core.errors import torch_wanted
 from deem_core.training.sweep.candidates import check_rates, default_rates
 from deem_core.training.sweep.result import Sweep
 
@@ -20,7 +21,8 @@ __all__ = ["Sweep", "SweepProgress", "Sweeper", "check_rates", "default_rates", 
 def __getattr__(name: str) -> Any:
     """Import what trains when it is asked for."""
     if name in ("SweepProgress", "Sweeper", "estimate", "sweep"):
-        from deem_core.training.sweep import sweeper  # noqa: PLC0415
+        with torch_wanted():
+            from deem_core.training.sweep import sweeper  # noqa: PLC0415
 
         return getattr(sweeper, name)
     raise AttributeError(f"module 'deem_core.training.sweep' has no attribute {name!r}")

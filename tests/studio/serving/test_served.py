@@ -1,6 +1,7 @@
 """The promises on a server that was really started, by plain ``streamlit run app.py``, with forged requests."""
 
 import http.client
+import json
 import os
 import re
 import socket
@@ -28,14 +29,14 @@ class Server:
     def __init__(self, url, home, log):
         self.port, self.home, self.log = int(url.rsplit(":", 1)[1]), home, log
 
-    def ask(self, path, method="GET", host=None, body=None, **headers):
+    def ask(self, path, method="GET", host=None, body=None, content=None, **headers):
         """Return status, headers and body."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         connection.putrequest(method, path, skip_host=True)
         connection.putheader("Host", host or f"127.0.0.1:{self.port}")
         for name, value in headers.items():
             connection.putheader(name.replace("_", "-"), value)
-        content = None if body is None else urlencode(body).encode()
+        content = content if body is None else urlencode(body).encode()
         if content is not None:
             connection.putheader("Content-Length", str(len(content)))
         connection.endheaders(content)
@@ -202,3 +203,20 @@ def test_a_server_that_listens_everywhere_still_knows_its_names_only(shared):
     assert shared.ask("/", host=f"evil.example:{shared.port}")[0] == 403
     assert shared.ask("/", host=f"10.1.2.3:{shared.port}")[0] == 403
     assert shared.ask("/", host=f"localhost:{shared.port}")[0] == 200
+
+
+def test_programs_ask_the_same_server_under_the_same_rules(alone, locked, shared):
+    address, votes = "/api/v1/describe?truth=label", WIDE.encode()
+    status, headers, text = alone.ask(address, "POST", content=votes)
+    assert (status, json.loads(text)["n_rows"], headers["Content-Type"]) == (200, 40, "application/json")
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert alone.ask(address, "POST", content=votes, Origin="http://evil.example")[0] == 403
+    assert alone.ask(address, "POST", host="evil.example", content=votes)[0] == 403
+    assert alone.ask("/api/nowhere")[0] == 404
+    status, headers, text = alone.ask("/api/v1/fuse?method=mv&wait=60", "POST", content=votes)
+    assert status == 200
+    assert json.loads(text)["result"]["n_rows"] == 40
+    assert b"fused_label" in alone.ask(f"{headers['Location']}/labels")[2].encode()
+    assert "passphrase" in json.loads(locked.ask(address, "POST", content=votes)[2])["error"]
+    assert shared.ask(address, "POST", content=votes)[0] == 401
+    assert shared.ask("/api/v1", Authorization=f"Bearer {'k' * 43}")[0] == 200
