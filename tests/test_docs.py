@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from deem_core import cli, readers
+from deem_core.answers.conditions import CONDITIONS, DEFAULT
 from deem_core.comparison import METHODS
 from deem_core.runs.kinds import KINDS
 from deem_core.training.guidance import Kind
@@ -195,3 +196,11 @@ def test_what_is_promised_of_security_names_tests_that_are_there():
         path = ROOT / place if "/" in place else ROOT / "tests" / "studio" / "serving" / place
         assert path.exists(), place
         assert not test or f"def {test}(" in path.read_text(), test
+
+
+def test_conditions_of_check_are_documented():
+    rows = [line for line in TEXTS["checks.md"].splitlines() if line.startswith("| `")]
+    by_default = {True: "yes", False: ""}
+    assert rows == [
+        f"| `{one.spelled}` | {one.what} | {by_default[one.name in DEFAULT]} |" for one in CONDITIONS.values()
+    ]
