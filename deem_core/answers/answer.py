@@ -410,22 +410,23 @@ class Answer:
         return np.where(self.silent, np.nan, np.asarray(values, np.float64))
 
     def export(self, reading: Any, path: str | os.PathLike[str], **options: Any) -> None:
-        """Write the file that was read with the labels beside its cells.
+        """Write the labels in any format, by the ending of the name.
 
-        See `deem_core.answers.export`.
+        See `deem_core.answers.writers`.
 
         Parameters
         ----------
         reading : Reading
             Of `deem_core.read`; its rows are those of the votes.
         path : path
-            .csv, .tsv (or either with .gz) or .parquet.
+            .csv, .tsv, .jsonl (or any of them with .gz) or .parquet: the file that was read with the labels beside its
+            cells. .json: predictions for Label Studio. A folder, with ``format="huggingface"``: a dataset with a card.
         **options
-            Of `export.write_fused`.
+            Of `writers.write_answer`.
         """
-        from deem_core.answers.export import write_fused  # noqa: PLC0415  # which knows answers
+        from deem_core.answers.writers import write_answer  # noqa: PLC0415  # which knows answers
 
-        write_fused(reading, self, path, **options)
+        write_answer(reading, self, path, **options)
 
     # ------------------------------------------------------------------ for people
 

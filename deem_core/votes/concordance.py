@@ -127,8 +127,8 @@ def concordance(votes: Votes, *, ordered: bool | None = None) -> Concordance:
     """Return the agreement figures of a panel.
 
     Computed on distinct rows with their counts, so that a million rows take what their patterns take. Intervals are
-    those of the infinitesimal jackknife over rows on the scale of log(1 − figure), which no end leaves; where no row
-    disagrees, the lower end is that of the exact interval of the share of rows that do.
+    those of the infinitesimal jackknife over rows on the scale of log(1 − figure), which no end leaves; no interval is
+    narrower than a row's worth, and where no row disagrees, the lower end is that of the exact interval of the share of rows that do.
 
     Parameters
     ----------
@@ -353,7 +353,7 @@ def _coefficient(rows: _Rows, name: Name, ratio: float, moved: Floats) -> Coeffi
     if rows.n < 2:
         return Coefficient(name, TITLES[name], 1 - ratio, -1.0, 1.0)
     centred = moved - rows.counts @ moved / rows.n
-    variance = float(rows.counts @ centred**2) * rows.n / (rows.n - 1)
+    variance = max(float(rows.counts @ centred**2) * rows.n / (rows.n - 1), rows.n**-2)  # never without width
     z: Any = ndtri(0.5 + LEVEL / 2)
     wide = math.exp(min(z * math.sqrt(variance), 700.0))
     return Coefficient(name, TITLES[name], 1 - ratio, max(1 - ratio * wide, -1.0), 1 - ratio / wide)

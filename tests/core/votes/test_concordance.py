@@ -106,6 +106,13 @@ def test_where_all_agree_the_interval_still_has_a_width():
     assert concordance(fewer)["fleiss_kappa"].low < 0.5
 
 
+def test_rows_that_are_all_alike_give_no_interval_without_width():
+    alike = Votes.from_labels([["a", "a", "b"], ["b", "b", "a"]] * 2)
+    for each in concordance(alike).coefficients:
+        assert each.low < each.value - 0.1
+        assert each.high > each.value + 0.1
+
+
 @pytest.mark.parametrize(
     ("labels", "reason"),
     [
