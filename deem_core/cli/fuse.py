@@ -220,7 +220,7 @@ def _apply(options: argparse.Namespace) -> None:
     if parts.apply(options, model):
         return
     reading = read_file(options, model)
-    recoded = model.transform(reading.votes)
+    recoded = model.recoded(reading.votes)
     answer, differences = model.fuse(recoded), recoded.sentences()
     _write(reading, answer, options)
     sentences = [f"The model was trained on {model.n_rows_:,} rows.", *differences]

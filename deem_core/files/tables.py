@@ -246,7 +246,9 @@ class Format:
 
     @property
     def special(self) -> str:
-        """Characters for which cells of text are quoted; none in Parquet and JSON lines.
+        """Characters for which cells of text are quoted.
+
+        None in Parquet and JSON lines.
 
         Some spreadsheets split a .csv at commas, others at semicolons, whatever its delimiter is.
         """

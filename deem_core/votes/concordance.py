@@ -128,7 +128,8 @@ def concordance(votes: Votes, *, ordered: bool | None = None) -> Concordance:
 
     Computed on distinct rows with their counts, so that a million rows take what their patterns take. Intervals are
     those of the infinitesimal jackknife over rows on the scale of log(1 − figure), which no end leaves; no interval is
-    narrower than a row's worth, and where no row disagrees, the lower end is that of the exact interval of the share of rows that do.
+    narrower than a row's worth, and where no row disagrees, the lower end is that of the exact interval of the share of
+    rows that do.
 
     Parameters
     ----------

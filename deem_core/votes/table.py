@@ -268,6 +268,20 @@ class Votes:
         """Return the number of rows."""
         return self.n_rows
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and learners, (n, d)."""
+        return self.n_rows, self.n_learners
+
+    def __getitem__(self, rows: Any) -> Votes:
+        """Return the Votes of some rows, as scikit-learn's splitters ask for them.
+
+        ``votes[rows]`` and ``votes[rows, ...]`` are `select_rows`.
+        """
+        return self.select_rows(rows[0] if isinstance(rows, tuple) else rows)
+
+    __iter__ = None  # a table is no sequence of tables
+
     def __repr__(self) -> str:
         """Return the size in words; the arrays themselves would fill the screen."""
         extras = [name for name in ("soft", "truth", "gold") if getattr(self, name) is not None]

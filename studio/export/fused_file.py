@@ -6,8 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from deem_core.answers import MAX_PROBABILITIES, NOT_KEPT, export
-from deem_core.answers.writers import Names
+from deem_core.answers import MAX_PROBABILITIES, NOT_KEPT, Names, export
 from deem_core.figures import pictures
 from studio import text, widgets
 from studio.data.numbers import Number

@@ -17,7 +17,7 @@ import pyarrow.parquet
 import streamlit as st
 
 from deem_core import InputError
-from deem_core.answers import Answer, StoredAnswer, export, writers
+from deem_core.answers import Answer, Names, StoredAnswer, export, write_answer
 from deem_core.readers import Reading, Source
 from deem_core.runs import FusionSummary, Run
 from deem_core.text import clip
@@ -155,7 +155,7 @@ def fused_csv(run: Run) -> Callable[[], bytes]:
 
 
 def fused_bytes(
-    result: Labelled, ending: str, options: Mapping[str, Any], *, safe: bool = True, names: writers.Names | None = None
+    result: Labelled, ending: str, options: Mapping[str, Any], *, safe: bool = True, names: Names | None = None
 ) -> bytes:
     """Return the fused labels as the bytes of a file.
 
@@ -164,10 +164,10 @@ def fused_bytes(
 
     def write(path: Path) -> None:
         if ending != DATASET:
-            writers.write_answer(result.reading, result.answer, path, spreadsheet_safe=safe, names=names, **options)
+            write_answer(result.reading, result.answer, path, spreadsheet_safe=safe, names=names, **options)
             return
         folder = path.parent / "dataset"
-        writers.write_answer(result.reading, result.answer, folder, format="huggingface", **options)
+        write_answer(result.reading, result.answer, folder, format="huggingface", **options)
         with zipfile.ZipFile(path, "w") as packed:  # Parquet is packed already
             for file in sorted(folder.rglob("*.*")):
                 packed.write(file, file.relative_to(folder))

@@ -1,4 +1,4 @@
-"""Card of a dataset folder: what the labels are, and what they rest on.
+"""Card of a dataset folder: what its labels rest on.
 
 Names in it come from files of strangers. In the YAML header every text is a JSON string, which YAML reads as it is;
 below it, names and sentences are escaped so that they can be neither Markdown nor HTML.
@@ -62,7 +62,7 @@ def card(reading: Reading, answer: Answer, made: Card) -> str:
 
 
 def plain(text: str, most: int = MOST_LETTERS) -> str:
-    """Return text that Markdown and HTML show as it is, on one line."""
+    """Return text on one line that Markdown and HTML show as it is."""
     line = " ".join("".join(letter if letter.isprintable() else " " for letter in str(text)).split())
     escaped = _MARKUP.sub(lambda found: f"\\{found[0]}", clip(line, most))
     return html.escape(escaped, quote=False)
@@ -117,7 +117,10 @@ def _escaped(letter: str) -> str:
 
 
 def _task(reading: Reading) -> str:
-    """Return the task as the hub calls it: of texts, where a column holds any."""
+    """Return the task as the hub calls it.
+
+    Of texts, where a column holds any.
+    """
     roles, source = reading.report.roles, reading.source
     if reading.report.layout == "long":
         return "other"
