@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import ClassifierTags
 
+from deem_core import notebook
 from deem_core.answers.answer import Answer
 from deem_core.errors import InputError
 from deem_core.estimators import files
@@ -173,7 +174,10 @@ class Fuser(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         return float(np.mean([one == other for one, other in zip(found, right, strict=True)]))
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn should know: labels of any kind, gaps in them, and no target."""
+        """Return what scikit-learn should know.
+
+        Labels of any kind, gaps in them, and no target.
+        """
         tags = super().__sklearn_tags__()
         tags.estimator_type = "classifier"
         tags.classifier_tags = ClassifierTags()
@@ -239,11 +243,36 @@ class Fuser(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
             f"<td>{html.escape(item.reason)}</td></tr>"
             for name, item in summary.settings.items()
         )
-        sentences = "".join(f"<p>{html.escape(text)}</p>" for text in (first, *self.findings_, *summary.warnings))
+        sentences = notebook.paragraphs((first, *self.findings_, *summary.warnings))
         return (
-            f"{sentences}<details><summary>Settings</summary><table>"
+            f"{sentences}{self._curves()}<details><summary>Settings</summary><table>"
             f"<tr><th>setting</th><th>value</th><th>reason</th></tr>{rows}</table></details>"
         )
+
+    def _curves(self) -> str:
+        """Return the difference of energies of each restart as a small picture."""
+        lines: dict[int, list[float]] = {}
+        for record in getattr(self, "history_", ()):
+            lines.setdefault(record.restart, []).append(record.difference)
+        return notebook.curves("Difference of energies, one line per restart", list(lines.values()))
+
+    def plot_energies(self, *, smoothing: float = 0.7, x: str = "epoch", theme: str = "light") -> Any:
+        """Return the energy curves of all restarts as a Plotly figure.
+
+        Parameters
+        ----------
+        smoothing : float in [0, 1)
+            Weight of the past.
+        x : "epoch", "update" or "second"
+        theme : "light" or "dark"
+
+        Raises
+        ------
+        InputError
+            If the model was fitted exactly, without curves.
+        """
+        self._check_fitted()
+        return notebook.figure("energies", self, smoothing, x, theme)
 
     # ------------------------------------------------------------------ files
 

@@ -7,7 +7,6 @@ was not cast is -1 among codes and a zero vector among probabilities.
 from __future__ import annotations
 
 import hashlib
-import html
 import json
 import warnings
 from collections.abc import Collection, Sequence
@@ -19,6 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from deem_core import notebook
 from deem_core.errors import InputError
 from deem_core.text import dimensions
 from deem_core.typing import Codes, Floats, Mask
@@ -289,10 +289,12 @@ class Votes:
         return f"Votes({self.dimensions}{note})"
 
     def _repr_html_(self) -> str:
-        """Return the size, the learners and the first rows, for notebooks."""
-        names = np.array([*self.classes.tolist(), None], object)
+        """Return size, classes and the first rows, for notebooks."""
+        names, cast = np.array([*self.classes.tolist(), None], object), self.class_counts.sum(axis=0)
         rows = pd.DataFrame(names[self.codes[:10]], index=self.ids[:10], columns=list(self.learners))
-        return f"<p>{html.escape(repr(self))}</p>{rows.to_html(na_rep='', max_cols=20)}"
+        shares = cast / max(int(cast.sum()), 1)
+        bars = notebook.bars("Votes by class", self.classes.tolist(), shares.tolist(), [f"{n:,}" for n in cast])
+        return f"{notebook.paragraphs([repr(self)])}{bars}{rows.to_html(na_rep='', max_cols=20)}"
 
     def select_rows(self, rows: Any) -> Votes:
         """Return the Votes of some rows; classes stay as they are.

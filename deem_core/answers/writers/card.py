@@ -62,7 +62,7 @@ def card(reading: Reading, answer: Answer, made: Card) -> str:
 
 
 def plain(text: str, most: int = MOST_LETTERS) -> str:
-    """Return text on one line that Markdown and HTML show as it is."""
+    """Return text on one line that is neither Markdown nor HTML."""
     line = " ".join("".join(letter if letter.isprintable() else " " for letter in str(text)).split())
     escaped = _MARKUP.sub(lambda found: f"\\{found[0]}", clip(line, most))
     return html.escape(escaped, quote=False)

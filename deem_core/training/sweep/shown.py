@@ -1,0 +1,45 @@
+"""What a notebook shows of a sweep."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from deem_core import notebook
+
+if TYPE_CHECKING:
+    from deem_core.training.sweep.result import Sweep
+
+
+class Shown:
+    """Table, curves and figure of a sweep."""
+
+    def plot(self, smoothing: float | None = None, *, theme: str = "light") -> Any:
+        """Return the energy curves of all candidates as a Plotly figure.
+
+        Parameters
+        ----------
+        smoothing : float in [0, 1), optional
+            By default as the sweep was judged.
+        theme : "light" or "dark"
+        """
+        return notebook.figure("sweep", self, smoothing, theme)
+
+    def _repr_html_(self: Sweep | Self) -> str:  # type: ignore[misc]  # mixed into Sweep alone
+        """Return the verdicts, the advice and small curves, for notebooks."""
+        sweep: Any = self
+        said = [sweep.recommendation.why, sweep.recommendation.to_try]
+        rows = [
+            {
+                "layers" if sweep.by_depth else "learning rate": (
+                    verdict.n_layers if sweep.by_depth else f"{verdict.learning_rate:g}"
+                ),
+                "verdict": verdict.words,
+                "reason": verdict.reason,
+            }
+            for verdict in sweep.verdicts
+        ]
+        import pandas as pd  # noqa: PLC0415  # only notebooks draw tables
+
+        table = pd.DataFrame(rows).to_html(index=False)
+        lines = notebook.curves("Difference of energies, one line per candidate", sweep.difference.tolist())
+        return f"{notebook.paragraphs(filter(None, said))}{table}{lines}"
