@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from deem_core import notebook
+from deem_core.notebook import bars, figure, paragraphs
 from deem_core.text import percent
 
 
@@ -20,7 +20,7 @@ class Shown:
             ``class_shares`` beside those of the majority vote, ``label_changes`` against it, or ``confidence``.
         theme : "light" or "dark"
         """
-        return notebook.figure("answer", self, what, theme)
+        return figure("answer", self, what, theme)
 
     def __repr__(self) -> str:
         """Return the size and the outcome in words."""
@@ -37,6 +37,6 @@ class Shown:
         answer: Any = self
         said = (repr(self), *answer.notes, *(alarm.text for alarm in answer.alarms))
         shares = answer.shares.tolist()
-        bars = notebook.bars("Rows by label", answer.votes.classes.tolist(), shares, [percent(one) for one in shares])
+        shown = bars("Rows by label", answer.votes.classes.tolist(), shares, [percent(one) for one in shares])
         table = answer.head(10).to_frame().to_html(float_format="{:.3f}".format)
-        return f"{notebook.paragraphs(said)}{bars}{table}"
+        return f"{paragraphs(said)}{shown}{table}"

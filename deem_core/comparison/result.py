@@ -7,11 +7,11 @@ from typing import Any, Self
 
 import pandas as pd
 
-from deem_core import notebook
 from deem_core.alarm import Alarm
 from deem_core.errors import InputError
 from deem_core.files.plain import from_plain, to_plain
 from deem_core.methods.registry import SUBJECTS
+from deem_core.notebook import bars, figure
 from deem_core.text import percent
 from deem_core.typing import Codes
 
@@ -217,17 +217,15 @@ class Comparison:
             return str(table)
         ran = [method for method in self.ranked() if method.accuracy is not None]
         shares = [float(method.accuracy or 0.0) for method in ran]
-        bars = notebook.bars(
-            "Accuracy (evaluation only)", [one.title for one in ran], shares, [percent(one) for one in shares]
-        )
-        return f"{table}{bars}"
+        shown = bars("Accuracy (evaluation only)", [one.title for one in ran], shares, [percent(one) for one in shares])
+        return f"{table}{shown}"
 
     def plot(self, *, theme: str = "light") -> Any:
         """Return the accuracy of all methods as a Plotly figure.
 
         Without truth, which methods give the same labels.
         """
-        return notebook.figure("comparison", self, theme)
+        return figure("comparison", self, theme)
 
     def __getitem__(self, name: str) -> MethodResult:
         """Return one method's result."""

@@ -17,11 +17,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import ClassifierTags
 
-from deem_core import notebook
 from deem_core.answers.answer import Answer
 from deem_core.errors import InputError
 from deem_core.estimators import files
 from deem_core.estimators.summary import Setting, TrainingSummary
+from deem_core.notebook import curves, figure, paragraphs
 from deem_core.typing import Codes, Floats, Integers, Rows
 from deem_core.votes import NO_VOTE, Votes, recode
 from deem_core.votes.arrays import distinct_rows
@@ -243,7 +243,7 @@ class Fuser(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
             f"<td>{html.escape(item.reason)}</td></tr>"
             for name, item in summary.settings.items()
         )
-        sentences = notebook.paragraphs((first, *self.findings_, *summary.warnings))
+        sentences = paragraphs((first, *self.findings_, *summary.warnings))
         return (
             f"{sentences}{self._curves()}<details><summary>Settings</summary><table>"
             f"<tr><th>setting</th><th>value</th><th>reason</th></tr>{rows}</table></details>"
@@ -254,7 +254,7 @@ class Fuser(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         lines: dict[int, list[float]] = {}
         for record in getattr(self, "history_", ()):
             lines.setdefault(record.restart, []).append(record.difference)
-        return notebook.curves("Difference of energies, one line per restart", list(lines.values()))
+        return curves("Difference of energies, one line per restart", list(lines.values()))
 
     def plot_energies(self, *, smoothing: float = 0.7, x: str = "epoch", theme: str = "light") -> Any:
         """Return the energy curves of all restarts as a Plotly figure.
@@ -272,7 +272,7 @@ class Fuser(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
             If the model was fitted exactly, without curves.
         """
         self._check_fitted()
-        return notebook.figure("energies", self, smoothing, x, theme)
+        return figure("energies", self, smoothing, x, theme)
 
     # ------------------------------------------------------------------ files
 

@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from deem_core import notebook
 from deem_core.errors import InputError
+from deem_core.notebook import bars, paragraphs
 from deem_core.text import dimensions
 from deem_core.typing import Codes, Floats, Mask
 from deem_core.votes import checks, coding
@@ -293,8 +293,8 @@ class Votes:
         names, cast = np.array([*self.classes.tolist(), None], object), self.class_counts.sum(axis=0)
         rows = pd.DataFrame(names[self.codes[:10]], index=self.ids[:10], columns=list(self.learners))
         shares = cast / max(int(cast.sum()), 1)
-        bars = notebook.bars("Votes by class", self.classes.tolist(), shares.tolist(), [f"{n:,}" for n in cast])
-        return f"{notebook.paragraphs([repr(self)])}{bars}{rows.to_html(na_rep='', max_cols=20)}"
+        shown = bars("Votes by class", self.classes.tolist(), shares.tolist(), [f"{n:,}" for n in cast])
+        return f"{paragraphs([repr(self)])}{shown}{rows.to_html(na_rep='', max_cols=20)}"
 
     def select_rows(self, rows: Any) -> Votes:
         """Return the Votes of some rows; classes stay as they are.

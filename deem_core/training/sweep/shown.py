@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from deem_core import notebook
+from deem_core.notebook import curves, figure, paragraphs
 
 if TYPE_CHECKING:
     from deem_core.training.sweep.result import Sweep
@@ -22,7 +22,7 @@ class Shown:
             By default as the sweep was judged.
         theme : "light" or "dark"
         """
-        return notebook.figure("sweep", self, smoothing, theme)
+        return figure("sweep", self, smoothing, theme)
 
     def _repr_html_(self: Sweep | Self) -> str:  # type: ignore[misc]  # mixed into Sweep alone
         """Return the verdicts, the advice and small curves, for notebooks."""
@@ -41,5 +41,5 @@ class Shown:
         import pandas as pd  # noqa: PLC0415  # only notebooks draw tables
 
         table = pd.DataFrame(rows).to_html(index=False)
-        lines = notebook.curves("Difference of energies, one line per candidate", sweep.difference.tolist())
-        return f"{notebook.paragraphs(filter(None, said))}{table}{lines}"
+        lines = curves("Difference of energies, one line per candidate", sweep.difference.tolist())
+        return f"{paragraphs(filter(None, said))}{table}{lines}"
