@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
+
+import pandas as pd
 
 from deem_core.notebook import curves, figure, paragraphs
-
-if TYPE_CHECKING:
-    from deem_core.training.sweep.result import Sweep
 
 
 class Shown:
@@ -24,7 +23,7 @@ class Shown:
         """
         return figure("sweep", self, smoothing, theme)
 
-    def _repr_html_(self: Sweep | Self) -> str:  # type: ignore[misc]  # mixed into Sweep alone
+    def _repr_html_(self) -> str:
         """Return the verdicts, the advice and small curves, for notebooks."""
         sweep: Any = self
         said = [sweep.recommendation.why, sweep.recommendation.to_try]
@@ -38,8 +37,6 @@ class Shown:
             }
             for verdict in sweep.verdicts
         ]
-        import pandas as pd  # noqa: PLC0415  # only notebooks draw tables
-
         table = pd.DataFrame(rows).to_html(index=False)
         lines = curves("Difference of energies, one line per candidate", sweep.difference.tolist())
         return f"{paragraphs(filter(None, said))}{table}{lines}"
