@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from deem_core.alarm import Alarm
     from deem_core.answers.answer import Answer
-    from deem_core.auto.verbs import ask, fuse
+    from deem_core.auto.verbs import ask, check, fuse
     from deem_core.comparison import compare
     from deem_core.diagnostics.inspection import inspect
     from deem_core.diagnostics.scorecards import scorecard
@@ -50,6 +50,7 @@ _HOMES = {
     "devices": "model.devices",
     "estimate": "training.sweep",
     "ask": "auto.verbs",
+    "check": "auto.verbs",
     "fuse": "auto.verbs",
     "inspect": "diagnostics.inspection",
     "load": "estimators.verbs",
@@ -77,6 +78,7 @@ __all__ = [
     "__version__",
     "apply",
     "ask",
+    "check",
     "compare",
     "describe",
     "devices",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from deem_core.diagnostics import PanelHealth
+from deem_core.diagnostics import Concordance, PanelHealth
 from deem_core.figures import pictures
 from studio import background, errors, widgets
 from studio.data.datasets import Opened, Panel
@@ -90,11 +90,22 @@ def _content(opened: Opened) -> None:
             st.caption(f"**{which}:** {plain(listing(side, MOST_NAMES))}")
     if panel.true_votes is not None:
         widgets.evaluation_badge("From the true labels: evaluation only")
+    _agreement(panel.agreed)
     views = {"Votes for each class": lambda: widgets.picture(pictures.class_coverage(health), "class_coverage_chart")}
     if len(health.mistakes.rho):
         shown, source = pictures.shared_mistakes(health), sources.current(opened)
         views = {"Who shares mistakes with whom": lambda: cells.picture(shown, "mistakes_chart", source), **views}
     widgets.tabs(views, "panel_tabs")
+
+
+def _agreement(agreed: Concordance) -> None:
+    """Show the agreement figures with what they rest on."""
+    st.dataframe(
+        [{"Agreement": each.title, "Figure and 95% interval": each.text} for each in agreed.coefficients],
+        hide_index=True,
+        key="agreement_figures",
+    )
+    st.caption(f"1 is perfect agreement, 0 is chance. {plain(agreed.sentence)} Learners that copy agree perfectly.")
 
 
 def _alarms(health: PanelHealth) -> tuple[bool, ...]:

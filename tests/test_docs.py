@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from deem_core import cli, readers
+from deem_core.answers.conditions import CONDITIONS, DEFAULT
 from deem_core.comparison import METHODS
 from deem_core.runs.kinds import KINDS
 from deem_core.training.guidance import Kind
@@ -252,3 +253,11 @@ def test_the_site_is_built_without_a_warning_and_asks_no_other_host(tmp_path):
     for name in ("read_votes", "GroupedDawidSkene", "predict_proba", "start_run"):
         assert name in api
     assert (tmp_path / "benchmarks" / "results" / "trust.html").exists()
+
+
+def test_conditions_of_check_are_documented():
+    rows = [line for line in TEXTS["checks.md"].splitlines() if line.startswith("| `")]
+    by_default = {True: "yes", False: ""}
+    assert rows == [
+        f"| `{one.spelled}` | {one.what} | {by_default[one.name in DEFAULT]} |" for one in CONDITIONS.values()
+    ]

@@ -7,7 +7,6 @@ an answer is scored and written part by part (`Answer.parts`), so that ten milli
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from numpy.typing import DTypeLike, NDArray
 from deem_core.alarm import Alarm, Kind
 from deem_core.answers import gold_rows, scores
 from deem_core.answers.checks import check_posterior, check_support
+from deem_core.answers.shown import Shown
 from deem_core.answers.summary import AnswerSummary
 from deem_core.answers.verdict import Verdict
 from deem_core.errors import InputError
@@ -36,8 +36,8 @@ MAX_PROBABILITIES = 50
 """With more classes than this, tables leave the probabilities out unless asked for them."""
 
 
-@dataclass(frozen=True, eq=False)
-class Answer:
+@dataclass(frozen=True, eq=False, repr=False)
+class Answer(Shown):
     """Labels of a method for the rows of some votes.
 
     All that follows from its posterior is computed when it is asked for, once.
@@ -410,38 +410,20 @@ class Answer:
         return np.where(self.silent, np.nan, np.asarray(values, np.float64))
 
     def export(self, reading: Any, path: str | os.PathLike[str], **options: Any) -> None:
-        """Write the file that was read with the labels beside its cells.
+        """Write the labels in any format, by the ending of the name.
 
-        See `deem_core.answers.export`.
+        See `deem_core.answers.writers`.
 
         Parameters
         ----------
         reading : Reading
             Of `deem_core.read`; its rows are those of the votes.
         path : path
-            .csv, .tsv (or either with .gz) or .parquet.
+            .csv, .tsv, .jsonl (or any of them with .gz) or .parquet: the file that was read with the labels beside its
+            cells. .json: predictions for Label Studio. A folder, with ``format="huggingface"``: a dataset with a card.
         **options
-            Of `export.write_fused`.
+            Of `writers.write_answer`.
         """
-        from deem_core.answers.export import write_fused  # noqa: PLC0415  # which knows answers
+        from deem_core.answers.writers import write_answer  # noqa: PLC0415  # which knows answers
 
-        write_fused(reading, self, path, **options)
-
-    # ------------------------------------------------------------------ for people
-
-    def __repr__(self) -> str:
-        """Return the size and the outcome in words."""
-        found = self.summary()
-        by = f" by {self.method}" if self.method else ""
-        return (
-            f"Answer({found.n_rows:,} rows × {found.n_classes} classes{by}, {found.changed:,} labels differ from the "
-            f"majority vote, {int(self.needs_review.sum()):,} rows to review)"
-        )
-
-    def _repr_html_(self) -> str:
-        """Return the same and the first rows, for notebooks."""
-        said = (*self.notes, *(alarm.text for alarm in self.alarms))
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in said)
-        return (
-            f"<p>{html.escape(repr(self))}</p>{notes}{self.head(10).to_frame().to_html(float_format='{:.3f}'.format)}"
-        )
+        write_answer(reading, self, path, **options)

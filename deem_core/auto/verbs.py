@@ -1,14 +1,16 @@
-"""The verbs of fusing: fuse, and ask for rows to label."""
+"""The verbs of fusing: fuse, check, and ask for rows to label."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deem_core.alarm import Alarm
 from deem_core.answers.answer import Answer
+from deem_core.answers.conditions import REVIEW_CONFIDENCE, Check, Evidence, look, wishes_of
 from deem_core.auto.decision import make_field
 from deem_core.auto.fusion import AUTO, fuse_run
 from deem_core.auto.judgement import judged
@@ -21,6 +23,9 @@ from deem_core.readers.gold import read_gold
 from deem_core.votes import Votes
 from deem_core.votes.checks import check_seed
 from deem_core.votes.recode import as_votes
+
+if TYPE_CHECKING:  # scikit-learn takes a moment
+    from deem_core.estimators.base import Fuser
 
 
 def fuse(
@@ -78,6 +83,76 @@ def fuse(
         )
     seed: Any = random_state
     return fuse_run(votes, method, seed, also=further(votes, method, consider, seed, control), control=control).answer
+
+
+def check(
+    votes: Any,
+    fail_on: str | Iterable[str] | None = None,
+    *,
+    method: str = AUTO,
+    gold: Any = None,
+    review_below: float = REVIEW_CONFIDENCE,
+    random_state: int | None = None,
+    control: Control | None = None,
+    **settings: Any,
+) -> Check:
+    """Hold fused labels against named conditions.
+
+    Parameters
+    ----------
+    votes : Answer, or votes in any form that `fuse` takes
+        Votes are fused first.
+    fail_on : str or iterable of str, optional
+        Conditions such as ``"collapse,captured,below-review=0.2"``; see `deem_core.answers.conditions.CONDITIONS`. By
+        default those of `deem_core.answers.conditions.DEFAULT`.
+    method, gold, random_state, control, **settings
+        Of `fuse`; an Answer has them behind it.
+    review_below : float
+        Confidence below which ``below-review`` counts a row.
+
+    Raises
+    ------
+    InputError
+        If a condition is unknown or cannot be looked at, or as `fuse` does.
+
+    Examples
+    --------
+    >>> from deem_core import check, simulate
+    >>> found = check(simulate("condind", 500, seed=0).votes, "collapse,below-coverage=0.9", method="mv")
+    >>> found.passed, [result.condition for result in found.results]
+    (True, ['collapse', 'below-coverage=0.9'])
+    """
+    wishes = wishes_of(fail_on)
+    if isinstance(votes, Answer):
+        return look(Evidence(votes, votes.alarms, review_below, votes.gold), wishes)
+    if not registry.entry(method).trained:
+        answer = fuse(votes, method, gold=gold, random_state=random_state, control=control, **settings)
+        return look(Evidence(answer, answer.alarms, review_below, answer.gold), wishes)
+    check_seed(random_state, generators=True)
+    votes, control = with_gold(as_votes(votes), gold), control or NO_CONTROL
+    model = train(votes, method, random_state=random_state, control=control, **settings)
+    answer = judged(model.fuse(votes), method, control=control)
+    return look(Evidence(answer, _alarms_of(model, answer), review_below, answer.gold), wishes)
+
+
+def _alarms_of(model: Fuser, answer: Answer) -> tuple[Alarm, ...]:
+    """Return the alarms of a training and of its labels."""
+    from deem_core.training.failure import alarms_of  # noqa: PLC0415  # only those who train need it
+
+    summary = model.summary_
+    if not summary.restarts:
+        return answer.alarms
+    return tuple(
+        alarms_of(
+            answer.votes.without_truth(),
+            getattr(model, "history_", ()),
+            {**summary.setting_values, "method": summary.method},
+            summary.restarts,
+            sweep=getattr(model, "sweep_", None),
+            instead=registry.entry(summary.stand_in).title.lower() if summary.fallback else "",
+            labels=answer.alarms,
+        )
+    )
 
 
 def further(

@@ -1,6 +1,6 @@
 """The command line: every capability of the library as a command.
 
-Exit code 0, or one sentence on stderr and exit code 2.
+Exit code 0, or one sentence on stderr and exit code 2; `check` has 1 for a condition that fails.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from deem_core import __version__
-from deem_core.cli import ask, compare, describe, fuse, report, runs, simulate, sweep, system
+from deem_core.cli import ask, check, compare, describe, fuse, report, runs, simulate, sweep, system
 from deem_core.cli.options import Parser
 from deem_core.cli.requests import OUTPUTS, Request, Sent, export_options, request, run_facts, start, write_labels
 from deem_core.errors import DeemError
@@ -35,10 +35,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that cannot show a label shows a question mark
+    code = 0
     try:
         options = parser().parse_args(argv)
-        command: Callable[[argparse.Namespace], None] = options.command
-        command(options)
+        command: Callable[[argparse.Namespace], int | None] = options.command
+        code = command(options) or 0
         sys.stdout.flush()
     except DeemError as error:
         print(" ".join(str(error).splitlines()), file=sys.stderr)
@@ -51,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return 130
-    return 0
+    return code
 
 
 def parser() -> argparse.ArgumentParser:
@@ -62,6 +63,6 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--version", action="version", version=f"deem-studio {__version__}")
     commands = made.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
-    for command in (describe, simulate, fuse, ask, sweep, compare, runs, report, system):
+    for command in (describe, simulate, fuse, check, ask, sweep, compare, runs, report, system):
         command.add(commands)
     return made

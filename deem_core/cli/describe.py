@@ -32,6 +32,7 @@ from deem_core.readers import LabelRow, Note, Report, label_table, write_labels
 from deem_core.readers.notes import peak_bytes
 from deem_core.text import DASH, dimensions, listing, percent, size
 from deem_core.votes import Votes
+from deem_core.votes.concordance import Concordance, concordance
 from deem_core.votes.describe import Facts, describe
 
 ROWS_SHOWN = 20
@@ -95,13 +96,15 @@ def _tell(report: Report, votes: Votes, facts: Facts, options: argparse.Namespac
     rng = np.random.default_rng(0)
     health = panel_health(votes, rng)
     true_votes = true_effective_votes(votes, rng)
+    agreed = concordance(votes)
     if options.json:
         names = {"classes": votes.classes, "learners": votes.learners, "truth_only": votes.truth_only}
         rows = [] if rules is None else rules.to_dict()["rules"]
         panel = {**health.to_dict(), "true_effective_votes": true_votes}
         found = {**report.to_dict(), **names, **facts.to_dict(), "panel": panel, "rules": rows}
+        found["agreement"] = agreed.to_dict()
         write_json(found, options.json)
-    for line in _description(report, votes, facts, Panel(health, true_votes, rules), Path(options.file).name):
+    for line in _description(report, votes, facts, Panel(health, true_votes, rules, agreed), Path(options.file).name):
         print(line)
     if options.scorecard:
         from deem_core.auto import fuse_run  # noqa: PLC0415  # only this option asks for an answer
@@ -111,11 +114,12 @@ def _tell(report: Report, votes: Votes, facts: Facts, options: argparse.Namespac
 
 @dataclass(frozen=True)
 class Panel:
-    """The learners as a panel: its health, and the rules in it."""
+    """The learners as a panel: health, rules and agreement."""
 
     health: PanelHealth
     true_votes: float | None
     rules: RuleTable | None
+    agreed: Concordance
 
 
 def _description(report: Report, votes: Votes, facts: Facts, panel: Panel, name: str) -> Iterable[str]:
@@ -143,6 +147,8 @@ def _description(report: Report, votes: Votes, facts: Facts, panel: Panel, name:
     yield from (f"  · {sentence}" for sentence in panel.health.sentences)
     if panel.true_votes is not None:
         yield f"  · From the true labels, worth {worth(panel.true_votes)} (evaluation only)."
+    yield f"\nAgreement: 1 is perfect, 0 is chance. {panel.agreed.sentence}"
+    yield from two_columns([(each.title, each.text) for each in panel.agreed.coefficients])
     if panel.rules is not None:
         yield "\nRules: shares of all rows on which each votes, votes beside others, and votes against others"
         yield from _rule_lines(panel.rules)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from deem_core.answers.alarms import spelling_alarms
 from deem_core.answers.answer import Answer
-from deem_core.answers.export import write_fused
+from deem_core.answers.writers import FORMATS, Names, check_output, format_name, write_answer
 from deem_core.auto import AUTO, fuse_run
 from deem_core.auto.judgement import judged
 from deem_core.auto.verbs import further
@@ -28,7 +28,6 @@ from deem_core.cli.options import (
 from deem_core.cli.terminal import Bar
 from deem_core.errors import InputError
 from deem_core.estimators.verbs import load, train
-from deem_core.files import tables
 from deem_core.methods.probabilities import reduction_note
 from deem_core.methods.registry import METHODS, TRAINED
 from deem_core.readers import Reading
@@ -36,6 +35,10 @@ from deem_core.votes import Votes
 
 if TYPE_CHECKING:  # torch takes a second to import: only those who train wait for it
     from deem_core.estimators.base import Fuser
+
+
+_FILES = [name for name, form in FORMATS.items() if form.endings]
+_ENDINGS = "by suffix .csv, .tsv, .jsonl, any of them with .gz, .parquet, or .json for Label Studio; see --format"
 
 
 def add(commands: Any) -> None:
@@ -54,7 +57,7 @@ def add(commands: Any) -> None:
     )
     add_reading_options(fuse)
     add_stream_options(fuse)
-    fuse.add_argument("-o", "--output", metavar="FUSED", required=True, help="CSV, TSV, .csv.gz or Parquet by suffix")
+    fuse.add_argument("-o", "--output", metavar="FUSED", required=True, help=_ENDINGS)
     fuse.add_argument(
         "--method",
         choices=list(METHODS),
@@ -101,7 +104,7 @@ def add(commands: Any) -> None:
     apply.add_argument("model", metavar="MODEL", help="a model file written by train")
     add_reading_options(apply)
     add_stream_options(apply)
-    apply.add_argument("-o", "--output", metavar="FUSED", required=True, help="CSV, TSV, .csv.gz or Parquet by suffix")
+    apply.add_argument("-o", "--output", metavar="FUSED", required=True, help=_ENDINGS)
     _add_export_options(apply)
     apply.add_argument(
         "--draws",
@@ -134,6 +137,22 @@ def _add_export_options(parser: argparse.ArgumentParser) -> None:
         help="this share of the rows, those with the least support from votes, needs review (default: 0.1)",
     )
     parser.add_argument("--blank", action="store_true", help="leave the label empty in rows chosen by either of these")
+    group = parser.add_argument_group("format", "see docs/formats.md")
+    group.add_argument(
+        "--format",
+        choices=list(FORMATS),
+        metavar="NAME",
+        help=f"how to write (default: what the suffix says); one of {', '.join(FORMATS)}, which makes a folder",
+    )
+    group.add_argument(
+        "--from-name", metavar="NAME", help=f"Label Studio: name of the Choices (default: {Names.from_name})"
+    )
+    group.add_argument(
+        "--to-name", metavar="NAME", help=f"Label Studio: name of what they are about (default: {Names.to_name})"
+    )
+    group.add_argument(
+        "--model-version", metavar="TEXT", help="Label Studio: source of the predictions (default: version and method)"
+    )
 
 
 def _share(text: str) -> float:
@@ -151,7 +170,7 @@ def _share(text: str) -> float:
 
 def _fuse(options: argparse.Namespace) -> None:
     check_export(options)
-    check_outputs([options.output, options.json, options.scorecard], inputs=inputs_of(options))
+    check_outputs([_file(options), options.json, options.scorecard], inputs=inputs_of(options))
     if parts.fuse(options):
         return
     reading = read_file(options)
@@ -194,14 +213,14 @@ def _train(options: argparse.Namespace) -> None:
 
 def _apply(options: argparse.Namespace) -> None:
     check_export(options)
-    check_outputs([options.output, options.json], inputs=[options.model, *inputs_of(options)])
+    check_outputs([_file(options), options.json], inputs=[options.model, *inputs_of(options)])
     model = load(options.model)
     if options.draws is not None:
         model.set_draws(options.draws)
     if parts.apply(options, model):
         return
     reading = read_file(options, model)
-    recoded = model.transform(reading.votes)
+    recoded = model.recoded(reading.votes)
     answer, differences = model.fuse(recoded), recoded.sentences()
     _write(reading, answer, options)
     sentences = [f"The model was trained on {model.n_rows_:,} rows.", *differences]
@@ -231,9 +250,17 @@ def _with_note(options: argparse.Namespace, votes: Votes, sentences: Sequence[st
     return [*(alarm.text for alarm in spelling_alarms(votes)), *([note] if note else []), *sentences]
 
 
+def _file(options: argparse.Namespace) -> str | None:
+    """Return the file to write; None for a folder."""
+    return None if format_name(options.output, options.format) not in _FILES else options.output
+
+
 def check_export(options: argparse.Namespace) -> None:
     """Refuse a fused file that cannot be written, before any work."""
-    tables.check_name(options.output)
+    chosen = check_output(options.output, options.format)
+    given = [flag for flag in ("from_name", "to_name", "model_version") if getattr(options, flag) is not None]
+    if given and chosen != "label-studio":
+        raise InputError(f"--{given[0].replace('_', '-')} is for --format label-studio; leave it out, or write .json.")
     if options.review_below is not None and options.review_share is not None:
         raise InputError("Choose the rows to review by --review-below or by --review-share, not both.")
     if options.blank and options.review_below is None and options.review_share is None:
@@ -241,10 +268,13 @@ def check_export(options: argparse.Namespace) -> None:
 
 
 def _write(reading: Reading, answer: Answer, options: argparse.Namespace) -> None:
-    write_fused(
+    names = {name: value for name in ("from_name", "to_name", "model_version") if (value := getattr(options, name))}
+    write_answer(
         reading,
         answer,
         options.output,
+        format=options.format,
+        names=Names(**names),
         spreadsheet_safe=not options.unsafe,
         review_below=options.review_below,
         review_share=options.review_share,

@@ -30,7 +30,9 @@ class Parser(argparse.ArgumentParser):
         raise InputError(f"{message[:1].upper()}{message[1:]}. Try: {self.prog} --help")
 
 
-def add_command(commands: Any, name: str, run: Callable[..., None], summary: str, more: str) -> argparse.ArgumentParser:
+def add_command(
+    commands: Any, name: str, run: Callable[..., int | None], summary: str, more: str
+) -> argparse.ArgumentParser:
     """Add a command with its summary and a longer text for --help."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from deem_core import __version__
 from deem_core.answers.alarms import silence
+from deem_core.answers.writers import TABLES, format_name
 from deem_core.cli import outcome
 from deem_core.cli.options import known_terms, reading_options, refuse_settings, training_settings
 from deem_core.cli.terminal import Bar
@@ -78,6 +79,7 @@ def fuse(options: argparse.Namespace) -> bool:
     """
     if not _wanted(options):
         return False
+    _check_format(options)
     settings = training_settings(options)
     if options.method not in TRAINED:
         refuse_settings(options.method, {name: value for name, value in settings.items() if name != "random_state"})
@@ -129,6 +131,7 @@ def apply(options: argparse.Namespace, model: Fuser) -> bool:
     """
     if not _wanted(options):
         return False
+    _check_format(options)
     digest = hashlib.sha256(Path(options.model).read_bytes()).hexdigest()
     parts = Parts(options.output, _command(options, model=digest, draws=options.draws))
     found = in_parts(options, model)
@@ -142,6 +145,15 @@ def apply(options: argparse.Namespace, model: Fuser) -> bool:
     result = {"warnings": differing, "settings": {}, "restarts": []}
     _tell(found, made, parts, totals, options=options, sentences=differing, result=result)
     return True
+
+
+def _check_format(options: argparse.Namespace) -> None:
+    """Refuse a format that needs all rows at once."""
+    name = format_name(options.output, options.format)
+    if name not in TABLES:
+        raise InputError(
+            f"The format {name} needs the file read whole: add --no-stream, or write .jsonl, .csv or .parquet."
+        )
 
 
 def _write(found: Found, made: Labelling, parts: Parts, options: argparse.Namespace, control: Control) -> Totals:

@@ -11,6 +11,8 @@ from deem_core.alarm import Alarm
 from deem_core.errors import InputError
 from deem_core.files.plain import from_plain, to_plain
 from deem_core.methods.registry import SUBJECTS
+from deem_core.notebook import bars, figure
+from deem_core.text import percent
 from deem_core.typing import Codes
 
 TIES_DRAWN, FIRST_CLASS = "ties drawn", "ties to the first class"
@@ -210,7 +212,20 @@ class Comparison:
             }
             for method in self.ranked()
         ]
-        return str(pd.DataFrame(rows).to_html(index=False, float_format="{:.3f}".format))
+        table = pd.DataFrame(rows).to_html(index=False, float_format="{:.3f}".format)
+        if not scored:
+            return str(table)
+        ran = [method for method in self.ranked() if method.accuracy is not None]
+        shares = [float(method.accuracy or 0.0) for method in ran]
+        shown = bars("Accuracy (evaluation only)", [one.title for one in ran], shares, [percent(one) for one in shares])
+        return f"{table}{shown}"
+
+    def plot(self, *, theme: str = "light") -> Any:
+        """Return the accuracy of all methods as a Plotly figure.
+
+        Without truth, which methods give the same labels.
+        """
+        return figure("comparison", self, theme)
 
     def __getitem__(self, name: str) -> MethodResult:
         """Return one method's result."""

@@ -48,9 +48,12 @@ if TYPE_CHECKING:
     from deem_core.diagnostics.scorecards import Flag, Scorecard, scorecard
     from deem_core.diagnostics.unanimity import Overruled, overruled_rows
     from deem_core.groups.panel import PanelHealth, panel_health
+    from deem_core.votes.concordance import Coefficient, Concordance, concordance
 
 __all__ = [
     "CLASS_ROWS",
+    "Coefficient",
+    "Concordance",
     "Confusion",
     "Correlation",
     "Dependence",
@@ -77,6 +80,7 @@ __all__ = [
     "Why",
     "checkup",
     "clearest_experts",
+    "concordance",
     "correlation",
     "dependence",
     "estimated_confusion",
@@ -111,6 +115,8 @@ _HOMES = {
     "review_queue": "deem_core.answers.review",
     "review_reasons": "deem_core.answers.review",
     "ReliabilityCurve": "deem_core.diagnostics.calibration",
+    "Coefficient": "deem_core.votes.concordance",
+    "Concordance": "deem_core.votes.concordance",
     "Confusion": "deem_core.diagnostics.confusion",
     "Correlation": "deem_core.diagnostics.reliability",
     "Dependence": "deem_core.diagnostics.disentanglement",
@@ -134,6 +140,7 @@ _HOMES = {
     "Temperature": "deem_core.diagnostics.calibration",
     "Why": "deem_core.diagnostics.reasons",
     "clearest_experts": "deem_core.diagnostics.experts",
+    "concordance": "deem_core.votes.concordance",
     "correlation": "deem_core.diagnostics.reliability",
     "dependence": "deem_core.diagnostics.disentanglement",
     "estimated_confusion": "deem_core.diagnostics.confusion",

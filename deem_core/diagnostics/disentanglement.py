@@ -177,7 +177,7 @@ def dependence(
     """
     if given not in ("fused", "truth"):
         raise InputError(f"given is {given!r}; it must be one of fused, truth.")
-    votes, control = model.transform(votes).votes, control or Control()
+    votes, control = model.recoded(votes).votes, control or Control()
     if given == "truth" and votes.truth is None:
         raise InputError("There is no truth to condition on; condition on the fused label.")
     rows = spread_rows(votes.n_rows, max_rows, nearest=True)

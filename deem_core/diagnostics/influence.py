@@ -212,7 +212,7 @@ def importance(
     """
     if how not in ("permuted", "withheld"):
         raise InputError(f"how is {how!r}; it must be one of permuted, withheld.")
-    votes, control = model.transform(votes).votes, control or Control()
+    votes, control = model.recoded(votes).votes, control or Control()
     groups = [(j,) for j in range(votes.n_learners)] if together is None else [tuple(group) for group in together]
     titles = tuple(names) if names is not None else tuple(" + ".join(votes.learners[j] for j in g) for g in groups)
     fused = fused_labels(model, model.read(votes)) if labels is None else np.asarray(labels)

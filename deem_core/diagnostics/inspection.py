@@ -206,7 +206,7 @@ def inspect(
         control.check()
         control.tell(step, share)
 
-    whole = model.transform(votes).votes
+    whole = model.recoded(votes).votes
     tell("Fusing the votes", 0.0)
     per_row = whole.n_classes * (1 if whole.soft is None else whole.n_learners)
     most = max(1, min(MAX_ROWS, MAX_CELLS // per_row))

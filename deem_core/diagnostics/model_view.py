@@ -73,7 +73,7 @@ class FittedModel(Protocol):
     def voices_(self) -> Voices:
         """Learners to be looked at together."""
 
-    def transform(self, X: Any) -> Recoded:
+    def recoded(self, X: Any) -> Recoded:
         """Return new rows in the model's terms."""
 
     def read(self, votes: Votes) -> Rows:

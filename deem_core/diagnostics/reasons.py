@@ -119,7 +119,7 @@ def why(model: FittedModel, votes: Votes, rows: Any) -> Why:
     InputError
         If a row has no votes: then its label is the most frequent one, and nobody's doing.
     """
-    votes = model.transform(votes).votes
+    votes = model.recoded(votes).votes
     positions = np.arange(votes.n_rows)[as_rows(rows, votes.n_rows)]
     silent = positions[votes.votes_per_row[positions] == 0]
     if len(silent):

@@ -11,14 +11,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import ClassifierTags
 
 from deem_core.answers.answer import Answer
 from deem_core.errors import InputError
 from deem_core.estimators import files
 from deem_core.estimators.summary import Setting, TrainingSummary
+from deem_core.notebook import curves, figure, paragraphs
 from deem_core.typing import Codes, Floats, Integers, Rows
 from deem_core.votes import NO_VOTE, Votes, recode
 from deem_core.votes.arrays import distinct_rows
@@ -38,7 +41,7 @@ class UnfittedError(InputError, NotFittedError):  # type: ignore[misc]  # scikit
     """A model that was not fitted is asked; scikit-learn's error, too."""
 
 
-class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class Fuser(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Base of DEEM, soft DEEM, the iRBM and grouped Dawid-Skene.
 
     What a kind of model must bring is `fit`, `method_name`, `findings_` and ``_posterior``; one that reads
@@ -64,9 +67,9 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         ----------
         X : Votes, frame or array
             As in `fit`. Votes and frames are matched by learner name; labels unknown in training count as not
-            cast (`transform` says how many).
+            cast (`recoded` says how many).
         """
-        return self.fuse_rows(self.read(self.transform(X).votes))
+        return self.fuse_rows(self.read(self.recoded(X).votes))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable label of each row, (n,), in the original values."""
@@ -79,7 +82,7 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
         Parameters
         ----------
-        X : Votes, frame, array, or rows that `transform` returned
+        X : Votes, frame, array, or rows that `recoded` returned
             As in `predict_proba`. Truth and ids of Votes stay with the answer, and their probabilities too where
             learners and classes are the model's.
 
@@ -88,13 +91,25 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         Answer
             Its notes say what was not as in training, and what training found.
         """
-        recoded = X if isinstance(X, recode.Recoded) else self.transform(X)
+        recoded = X if isinstance(X, recode.Recoded) else self.recoded(X)
         posterior = self.fuse_rows(self.read(recoded.votes))
         notes = (*recoded.sentences(), *self.findings_, *self.warnings_)
         votes = X if recoded.same_terms and isinstance(X, Votes) else recoded.votes
         return Answer(votes, posterior, notes=notes, method=self.method_name, answered_by=self.stand_in_)
 
-    def transform(self, X: Any) -> recode.Recoded:
+    def transform(self, X: Any) -> Floats:
+        """Return `predict_proba`, as features for what comes next in a pipeline.
+
+        ``set_output(transform="pandas")`` makes it a frame with a column ``p_<class>`` for each class.
+        """
+        return self.predict_proba(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the columns of `transform`, (K,)."""
+        self._check_fitted()
+        return np.array([f"p_{label}" for label in self.classes_.tolist()], object)
+
+    def recoded(self, X: Any) -> recode.Recoded:
         """Return new rows in the model's terms.
 
         With them comes what was unknown or missing.
@@ -158,6 +173,22 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         found = [str(label) for label in self.predict(X)[known]]
         return float(np.mean([one == other for one, other in zip(found, right, strict=True)]))
 
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn should know.
+
+        Labels of any kind, gaps in them, and no target.
+        """
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "classifier"
+        tags.classifier_tags = ClassifierTags()
+        tags.target_tags.required = False
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.three_d_array = True
+        tags.non_deterministic = self.get_params(deep=False).get("random_state", 0) is None
+        return tags
+
     # ------------------------------------------------------------------ what training did
 
     @property
@@ -212,11 +243,36 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             f"<td>{html.escape(item.reason)}</td></tr>"
             for name, item in summary.settings.items()
         )
-        sentences = "".join(f"<p>{html.escape(text)}</p>" for text in (first, *self.findings_, *summary.warnings))
+        sentences = paragraphs((first, *self.findings_, *summary.warnings))
         return (
-            f"{sentences}<details><summary>Settings</summary><table>"
+            f"{sentences}{self._curves()}<details><summary>Settings</summary><table>"
             f"<tr><th>setting</th><th>value</th><th>reason</th></tr>{rows}</table></details>"
         )
+
+    def _curves(self) -> str:
+        """Return the difference of energies of each restart as a small picture."""
+        lines: dict[int, list[float]] = {}
+        for record in getattr(self, "history_", ()):
+            lines.setdefault(record.restart, []).append(record.difference)
+        return curves("Difference of energies, one line per restart", list(lines.values()))
+
+    def plot_energies(self, *, smoothing: float = 0.7, x: str = "epoch", theme: str = "light") -> Any:
+        """Return the energy curves of all restarts as a Plotly figure.
+
+        Parameters
+        ----------
+        smoothing : float in [0, 1)
+            Weight of the past.
+        x : "epoch", "update" or "second"
+        theme : "light" or "dark"
+
+        Raises
+        ------
+        InputError
+            If the model was fitted exactly, without curves.
+        """
+        self._check_fitted()
+        return figure("energies", self, smoothing, x, theme)
 
     # ------------------------------------------------------------------ files
 
@@ -295,6 +351,10 @@ class Fuser(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         Their learners and classes become the model's.
         """
         votes = recode.votes_to_learn_from(X, self.allow_few_learners)
+        if isinstance(X, pd.DataFrame) and all(isinstance(name, str) for name in X.columns):
+            self.feature_names_in_ = np.array(X.columns, object)
+        elif hasattr(self, "feature_names_in_"):  # of an earlier fit
+            del self.feature_names_in_
         self.classes_, self.learners_ = votes.classes, votes.learners
         self.n_features_in_ = votes.n_learners
         self.n_rows_ = votes.n_rows

@@ -25,6 +25,7 @@ import pyarrow.parquet
 
 from deem_core.errors import InputError
 from deem_core.files.atomic import check_target, whole_file
+from deem_core.files.json_lines import write_lines
 from deem_core.typing import Integers
 from deem_core.votes import NO_VOTE, Votes
 
@@ -104,7 +105,7 @@ def soft_table(votes: Votes) -> pa.Table:
 def write(table: pa.Table, path: str | os.PathLike[str], *, respell: Respelling | None = None) -> None:
     """Write a table in the format of its name.
 
-    That is .csv, .tsv, either with .gz, or .parquet.
+    That is .csv, .tsv, .jsonl, any of them with .gz, or .parquet.
 
     The file appears complete or not at all. Text files are UTF-8 with line feeds, and cells are quoted
     only if at least one of them has to be (RFC 4180) or holds a semicolon or tab, at which some spreadsheets
@@ -219,7 +220,7 @@ class Format:
     Attributes
     ----------
     delimiter : str, optional
-        Of a text file; None for Parquet.
+        Of a text file; None for Parquet and JSON lines.
     zipped : bool
     codec : str
         Encoding of a text file, as Python names it.
@@ -227,6 +228,8 @@ class Format:
         Whether a text file begins with a byte order mark.
     digits : int, optional
         Significant digits of numbers in a text file, no more than `FINEST` of them decimals; all by default.
+    lines : bool
+        Whether rows are JSON objects, a line each.
     """
 
     delimiter: str | None
@@ -234,10 +237,18 @@ class Format:
     codec: str = "utf-8"
     mark: bool = False
     digits: int | None = None
+    lines: bool = False
+
+    @property
+    def is_parquet(self) -> bool:
+        """Whether it is no text."""
+        return self.delimiter is None and not self.lines
 
     @property
     def special(self) -> str:
-        """Characters for which cells of text are quoted; none in Parquet.
+        """Characters for which cells of text are quoted.
+
+        None in Parquet and JSON lines.
 
         Some spreadsheets split a .csv at commas, others at semicolons, whatever its delimiter is.
         """
@@ -266,7 +277,7 @@ class Format:
             Whether a text file begins with one.
         respell : function, optional
         """
-        if self.delimiter is None:
+        if self.is_parquet:
             _write_parquet(parts, stream)
         elif self.zipped:
             # Neither name nor time go into the file: equal tables make equal files.
@@ -280,7 +291,7 @@ class Format:
 
         Text is put end to end, and so are members of gzip.
         """
-        if self.delimiter is None:
+        if self.is_parquet:
             _write_parquet((pyarrow.parquet.read_table(file) for file in files), stream)
             return
         for file in files:
@@ -295,6 +306,10 @@ class Format:
         header: bool,
         respell: Respelling | None,
     ) -> None:
+        if self.lines:  # no spreadsheet opens these
+            pieces = (piece for part in parts for piece in _pieces(part, _BATCH))
+            write_lines((_rounded(piece, self.digits) for piece in pieces), stream)
+            return
         pieces = (piece for part in parts for piece in _pieces(part, _BATCH, respell))
         target: Any = stream if self.codec == "utf-8" else _Recoded(stream, self.codec)
         if header and self.mark:
@@ -406,6 +421,8 @@ _FORMATS = {
     ".csv.gz": Format(",", zipped=True),
     ".tsv.gz": Format("\t", zipped=True),
     ".parquet": Format(None),
+    ".jsonl": Format(None, lines=True),
+    ".jsonl.gz": Format(None, lines=True, zipped=True),
 }
 
 
@@ -420,10 +437,11 @@ def format_of(path: str | os.PathLike[str]) -> Format:
     name = Path(path).name
     form = next((form for suffix, form in _FORMATS.items() if name.lower().endswith(suffix)), None)
     if form is None:
-        raise InputError(f"{name!r} does not say how to write it: end the name with {_or(_FORMATS)}.")
+        raise InputError(f"{name!r} does not say how to write it: end the name with {either(_FORMATS)}.")
     return form
 
 
-def _or(choices: Iterable[str]) -> str:
+def either(choices: Iterable[str]) -> str:
+    """Return choices as text: "a, b or c"."""
     *most, last = choices
-    return f"{', '.join(most)} or {last}"
+    return f"{', '.join(most)} or {last}" if most else last

@@ -239,10 +239,10 @@ def train_extract(extract: Extract, method: str, settings: dict[str, Any], *, co
 
 def apply_extract(extract: Extract, model: Fuser) -> Labelling:
     """Return the labelling of a trained model; learners are matched by name."""
-    recoded = model.transform(extract.sample)
+    recoded = model.recoded(extract.sample)
 
     def translate(votes: Votes) -> Votes:
-        return votes if recoded.same_terms else model.transform(votes).votes
+        return votes if recoded.same_terms else model.recoded(votes).votes
 
     sample = model.fuse(extract.sample if recoded.same_terms else recoded)
     rule = None if extract.whole else model.fuse_codes
@@ -259,7 +259,7 @@ def differences(extract: Extract, model: Fuser) -> Recoded:
     known = {key_of(label) for label in model.classes_.tolist()}
     votes = zip(extract.sample.classes.tolist(), extract.facts.class_votes.tolist(), strict=True)
     unknown = {str(label): n for label, n in votes if n and key_of(label) not in known}
-    found = model.transform(extract.sample)
+    found = model.recoded(extract.sample)
     return replace(found, unknown=unknown, unread=found.unread if extract.whole else {})
 
 

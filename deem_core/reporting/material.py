@@ -26,6 +26,7 @@ from deem_core.runs.run import RESULT
 from deem_core.training.failure import alarms_of
 from deem_core.typing import Floats
 from deem_core.votes import Votes
+from deem_core.votes.concordance import Concordance, concordance
 from deem_core.votes.describe import Facts, describe
 
 BINS = 40
@@ -67,6 +68,8 @@ class Material:
     summary : FusionSummary
     reading : Reading
     facts : Facts
+    agreed : Concordance
+        Agreement figures of the learners.
     findings : tuple of Finding
     records : tuple of Record
         Of at most `MOST_RESTARTS` restarts, at most `MOST_RECORDS` each.
@@ -86,6 +89,7 @@ class Material:
     summary: FusionSummary
     reading: Reading
     facts: Facts
+    agreed: Concordance
     findings: tuple[Finding, ...]
     records: tuple[Record, ...]
     labels: Labels
@@ -138,6 +142,7 @@ def gather(workspace: Workspace, run: Run, reading: Reading | None = None) -> Ma
         summary=summary,
         reading=reading,
         facts=facts,
+        agreed=concordance(votes),
         findings=findings,
         records=tuple(_thinned(records)),
         labels=_labels(run, reading.votes.n_classes),

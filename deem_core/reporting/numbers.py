@@ -143,6 +143,7 @@ def _dataset(material: Material) -> dict[str, Any]:
         "n_tied": facts.n_tied,
         "n_silent": facts.n_silent,
         "n_truth": facts.n_truth,
+        "agreement": material.agreed.to_dict(),
         "layout": report.layout,
         "encoding": report.encoding,
         "delimiter": report.delimiter,

@@ -291,7 +291,7 @@ def apply(job: Job) -> None:
     votes = job.votes
     job.set_threads()
     job.control.tell("Fusing the votes", 0.3)
-    recoded = model.transform(votes)
+    recoded = model.recoded(votes)
     differences = tuple(recoded.sentences())
     for sentence in differences:
         job.note(sentence)

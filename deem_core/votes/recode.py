@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from deem_core.errors import InputError
 from deem_core.text import listing
@@ -94,6 +95,7 @@ def as_votes(X: Any) -> Votes:
         return X
     if isinstance(X, pd.DataFrame):
         return Votes.from_frame(X)
+    X = _dense(X)
     try:
         dimensions = np.ndim(X)
     except ValueError:  # lists of several lengths
@@ -101,6 +103,20 @@ def as_votes(X: Any) -> Votes:
     if dimensions == 3:
         return Votes.from_soft(X)
     return Votes.from_labels(X)
+
+
+def _dense(X: Any) -> Any:
+    """Return what calls itself an array as one.
+
+    Raises
+    ------
+    InputError
+        If it is sparse.
+    """
+    if issparse(X):
+        raise InputError("Votes must not be sparse: a zero would be a vote for class 0. Pass X.toarray().")
+    own = isinstance(X, (np.ndarray, pd.DataFrame)) or not hasattr(X, "__array__")
+    return X if own else np.asarray(X)
 
 
 def votes_to_learn_from(X: Any, allow_few: bool = False) -> Votes:
@@ -186,6 +202,7 @@ def _as_votes_over(X: Any, classes: NDArray[Any]) -> Votes:
     """Return Votes, also of rows that hold a single class."""
     if isinstance(X, Votes):
         return X
+    X = _dense(X)
     if np.ndim(X) == 3:
         return Votes.from_soft(X, classes=classes.tolist() if np.shape(X)[2] == len(classes) else None)
     make = Votes.from_frame if isinstance(X, pd.DataFrame) else Votes.from_labels

@@ -7,7 +7,6 @@ was not cast is -1 among codes and a zero vector among probabilities.
 from __future__ import annotations
 
 import hashlib
-import html
 import json
 import warnings
 from collections.abc import Collection, Sequence
@@ -20,6 +19,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from deem_core.errors import InputError
+from deem_core.notebook import bars, paragraphs
 from deem_core.text import dimensions
 from deem_core.typing import Codes, Floats, Mask
 from deem_core.votes import checks, coding
@@ -268,6 +268,20 @@ class Votes:
         """Return the number of rows."""
         return self.n_rows
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and learners, (n, d)."""
+        return self.n_rows, self.n_learners
+
+    def __getitem__(self, rows: Any) -> Votes:
+        """Return the Votes of some rows, as scikit-learn's splitters ask for them.
+
+        ``votes[rows]`` and ``votes[rows, ...]`` are `select_rows`.
+        """
+        return self.select_rows(rows[0] if isinstance(rows, tuple) else rows)
+
+    __iter__ = None  # a table is no sequence of tables
+
     def __repr__(self) -> str:
         """Return the size in words; the arrays themselves would fill the screen."""
         extras = [name for name in ("soft", "truth", "gold") if getattr(self, name) is not None]
@@ -275,10 +289,12 @@ class Votes:
         return f"Votes({self.dimensions}{note})"
 
     def _repr_html_(self) -> str:
-        """Return the size, the learners and the first rows, for notebooks."""
-        names = np.array([*self.classes.tolist(), None], object)
+        """Return size, classes and the first rows, for notebooks."""
+        names, cast = np.array([*self.classes.tolist(), None], object), self.class_counts.sum(axis=0)
         rows = pd.DataFrame(names[self.codes[:10]], index=self.ids[:10], columns=list(self.learners))
-        return f"<p>{html.escape(repr(self))}</p>{rows.to_html(na_rep='', max_cols=20)}"
+        shares = cast / max(int(cast.sum()), 1)
+        shown = bars("Votes by class", self.classes.tolist(), shares.tolist(), [f"{n:,}" for n in cast])
+        return f"{paragraphs([repr(self)])}{shown}{rows.to_html(na_rep='', max_cols=20)}"
 
     def select_rows(self, rows: Any) -> Votes:
         """Return the Votes of some rows; classes stay as they are.

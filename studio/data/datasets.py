@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 
 from deem_core import InputError, describe
 from deem_core.diagnostics import (
+    Concordance,
     Finding,
     PanelHealth,
     RuleTable,
     checkup,
+    concordance,
     find_rules,
     panel_health,
     true_effective_votes,
@@ -44,10 +46,13 @@ class Panel:
         From the votes alone.
     true_votes : float, optional
         Effective votes by the truth, where there is one. For evaluation only.
+    agreed : Concordance
+        Agreement figures.
     """
 
     health: PanelHealth
     true_votes: float | None
+    agreed: Concordance
 
 
 @dataclass(frozen=True)
@@ -171,7 +176,7 @@ class Opened:
     def panel(self) -> Panel:
         """Dependence, camps, rules and classes; a second or more in large files."""
         votes, rng = self.reading.votes, np.random.default_rng(0)
-        return Panel(panel_health(votes, rng), true_effective_votes(votes, rng))
+        return Panel(panel_health(votes, rng), true_effective_votes(votes, rng), concordance(votes))
 
     @cached_property
     def truth_counts(self) -> NDArray[np.int64]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from deem_core.answers import MAX_PROBABILITIES, NOT_KEPT, export
+from deem_core.answers import MAX_PROBABILITIES, NOT_KEPT, Names, export
 from deem_core.figures import pictures
 from studio import text, widgets
 from studio.data.numbers import Number
@@ -27,7 +27,7 @@ def show(result: results.Labelled, place: str) -> None:
     """
     effects, columns = st.columns([3, 2], gap="medium")
     with columns:
-        options, kind, safe = _columns(result, place)
+        options, kind, how = _columns(result, place)
     with effects:
         options |= _budget(result, place)
     first = review.preview(result, options)
@@ -48,7 +48,7 @@ def show(result: results.Labelled, place: str) -> None:
         # The preview has a button "Download as CSV" of its own, for what it shows: this one says how much it brings.
         widgets.download(
             f"Download {result.instead or text.count(result.votes.n_rows, 'row')} as {kind}",
-            lambda: results.fused_bytes(result, ending, options, safe=safe),
+            lambda: results.fused_bytes(result, ending, options, **how),
             results.fused_name(result, ending),
             f"download_{place}",
             mime=mime,
@@ -56,8 +56,11 @@ def show(result: results.Labelled, place: str) -> None:
         )
 
 
-def _columns(result: results.Labelled, place: str) -> tuple[dict[str, Any], str, bool]:
-    """Show the choice of columns and format."""
+def _columns(result: results.Labelled, place: str) -> tuple[dict[str, Any], str, dict[str, Any]]:
+    """Show the choice of columns and format.
+
+    Returns the options of the table, the format, and what else `results.fused_bytes` wants to know.
+    """
     st.markdown("**Columns**")
     known = result.answer.probabilities_known
     few = known and result.votes.n_classes <= MAX_PROBABILITIES
@@ -90,11 +93,27 @@ def _columns(result: results.Labelled, place: str) -> tuple[dict[str, Any], str,
         "Safe to open in a spreadsheet",
         True,
         **widgets.keep(f"{place}_safe"),
-        disabled=kind == "Parquet",
-        help="Cells that a spreadsheet would run as a formula get an apostrophe; numbers are not touched. A Parquet "
-        "file is never altered.",
+        disabled=results.FORMATS[kind][0] not in results.IN_SPREADSHEETS,
+        help="In CSV and TSV, cells that a spreadsheet would run as a formula get an apostrophe; numbers are not "
+        "touched. Other formats are never altered.",
     )
-    return options, kind, safe
+    return options, kind, {"safe": safe, "names": _names(place) if kind == results.LABEL_STUDIO else None}
+
+
+def _names(place: str) -> Names:
+    """Show the names of the labelling interface in Label Studio."""
+    st.caption(
+        "Tasks with predictions, to import into a project. Columns are left out except those that are neither votes "
+        "nor true labels. The names are those of your labelling interface."
+    )
+    one, other = st.columns(2)
+    from_name = one.text_input(
+        "Name of the Choices tag", Names.from_name, **widgets.keep(f"{place}_from"), max_chars=100
+    )
+    to_name = other.text_input(
+        "Name of what it is about (toName)", Names.to_name, **widgets.keep(f"{place}_to"), max_chars=100
+    )
+    return Names(from_name, to_name)
 
 
 def _budget(result: results.Labelled, place: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
+import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ import pyarrow.parquet
 import streamlit as st
 
 from deem_core import InputError
-from deem_core.answers import Answer, export
+from deem_core.answers import Answer, Names, export, write_answer
 from deem_core.readers import Reading, Source
 from deem_core.runs import Run, labels_path, run_answer
 from deem_core.text import clip
@@ -25,13 +26,23 @@ from studio import jobs, text
 from studio.data.datasets import Opened, open_dataset
 from studio.workspace import workspace
 
+LABEL_STUDIO = "Label Studio predictions"
+DATASET = "_dataset.zip"
+"""Ending of a folder in a zip file."""
+
 FORMATS = {
     "CSV": (".csv", "text/csv"),
     "CSV, gzipped": (".csv.gz", "application/gzip"),
     "TSV": (".tsv", "text/tab-separated-values"),
     "Parquet": (".parquet", "application/vnd.apache.parquet"),
+    "JSON lines": (".jsonl", "application/x-ndjson"),
+    LABEL_STUDIO: (".json", "application/json"),
+    "Hugging Face dataset (zip)": (DATASET, "application/zip"),
 }
-"""What a fused table can be exported as: name → ending and media type."""
+"""What fused labels can be exported as: name → ending and media type."""
+
+IN_SPREADSHEETS = (".csv", ".csv.gz", ".tsv")
+"""Endings of files that spreadsheets open."""
 
 _MOST_ADDED = 3 + len(export.DIAGNOSTICS)  # columns beside the probabilities
 _CELL_BYTES = 20  # of a number as text
@@ -110,14 +121,25 @@ def fused_csv(run: Run) -> Callable[[], bytes]:
     return lambda: fused_bytes(labelled(run), ".csv", {})
 
 
-def fused_bytes(result: Labelled, ending: str, options: Mapping[str, Any], *, safe: bool = True) -> bytes:
-    """Return the fused table as the bytes of a file.
+def fused_bytes(
+    result: Labelled, ending: str, options: Mapping[str, Any], *, safe: bool = True, names: Names | None = None
+) -> bytes:
+    """Return the fused labels as the bytes of a file.
 
-    The options are those of `export.fused_table`.
+    The options are those of `export.fused_table`; the names are for Label Studio. A folder comes as a zip file.
     """
-    return _bytes_of(
-        lambda path: export.write_fused(result.reading, result.answer, path, spreadsheet_safe=safe, **options), ending
-    )
+
+    def write(path: Path) -> None:
+        if ending != DATASET:
+            write_answer(result.reading, result.answer, path, spreadsheet_safe=safe, names=names, **options)
+            return
+        folder = path.parent / "dataset"
+        write_answer(result.reading, result.answer, folder, format="huggingface", **options)
+        with zipfile.ZipFile(path, "w") as packed:  # Parquet is packed already
+            for file in sorted(folder.rglob("*.*")):
+                packed.write(file, file.relative_to(folder))
+
+    return _bytes_of(write, ending)
 
 
 def _bytes_of(write: Callable[[Path], None], ending: str) -> bytes:

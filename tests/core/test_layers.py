@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 ROOMS = (
     "text",
+    "notebook",
     "errors",
     "control",
     "alarm",
@@ -150,6 +151,18 @@ def test_only_figures_import_plotly():
 def test_numbers_do_not_import_pictures():
     numbers = [path for path in files("deem_core") if room_of(path) not in DRAWING]
     expect_none((path, "figures") for path in numbers if "figures" in rooms(path))
+
+
+def test_figures_are_named_as_text_in_one_place():
+    """What has a method ``plot`` asks `deem_core.notebook`, which loads the figures when they are wanted."""
+    numbers = [path for path in files("deem_core") if room_of(path) not in DRAWING]
+    texts = {
+        name_of(path)
+        for path in numbers
+        for node in nodes(path)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("deem_core.figures")
+    }
+    assert texts == {"deem_core/notebook.py"}
 
 
 def test_helpers_of_figures_stay_inside():

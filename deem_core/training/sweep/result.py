@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from deem_core.errors import InputError
 from deem_core.training import guidance
 from deem_core.training.guidance import Recommendation, Verdict
+from deem_core.training.sweep.shown import Shown
 from deem_core.typing import Floats
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ SAME = (
 
 
 @dataclass(frozen=True)
-class Sweep:
+class Sweep(Shown):
     """Candidates trained from one initialisation, and what their curves say.
 
     Attributes

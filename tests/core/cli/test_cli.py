@@ -302,7 +302,7 @@ def test_the_true_parameters_are_written_as_json(tmp_path):
 # ---------------------------------------------------------------------- refusals
 
 
-SUFFIXES = ".csv, .tsv, .csv.gz, .tsv.gz or .parquet"
+SUFFIXES = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .jsonl or .jsonl.gz"
 TREE = ["simulate", "tree", "--rows", "5"]
 REFUSALS = {
     "There is no file 'nowhere.csv'. Check the path.": ["describe", "nowhere.csv"],

@@ -33,6 +33,7 @@ def outputs(tmp_path_factory, votes):
     commands = {
         "describe": ["describe", file],
         "fuse": ["fuse", file, "--method", "deem", "-o", str(folder / "fused.csv"), *QUICK],
+        "check": ["check", file, "--method", "mv", "--fail-on", "collapse,below-review=1"],
         "fuse auto": ["fuse", file, "-o", str(folder / "auto.csv")],
         "fuse ds": ["fuse", file, "--method", "ds", "-o", str(folder / "ds.csv")],
         "train": ["train", file, "-o", model, *QUICK],

@@ -220,7 +220,7 @@ def test_a_hedged_answer_is_the_mean_of_both_trainings_and_the_vote_shares(fitte
 class TestNewRows:
     def test_unknown_labels_are_counted_and_count_as_not_cast(self, fitted):
         rows = np.array([[0] * 12, [1] * 11 + [9]])
-        assert fitted.transform(rows).unknown == {"9": 1}
+        assert fitted.recoded(rows).unknown == {"9": 1}
         missing = np.array([[0] * 12, [1] * 11 + [-1]])
         assert np.array_equal(fitted.predict_proba(rows), fitted.predict_proba(missing))
 
@@ -228,7 +228,7 @@ class TestNewRows:
         votes = ensemble.votes
         turned = votes.select_learners(votes.learners[::-1])
         assert np.array_equal(fitted.predict_proba(turned), fitted.predict_proba(votes))
-        recoded = fitted.transform(votes.select_learners(votes.learners[:5]))
+        recoded = fitted.recoded(votes.select_learners(votes.learners[:5]))
         assert recoded.absent == votes.learners[5:]
         assert "; treated as missing" in recoded.sentences()[0]
 

@@ -70,7 +70,7 @@ def test_what_the_model_does_not_know_is_left_out_and_said(made, model):
     wider = np.concatenate([made.soft[:4] * 0.6, 0.4 * cast], axis=2)
     wider[0, 0] = [0.1, 0.1, 0.1, 0.7]
     other = Votes.from_soft(wider[:, :5], classes=["cat", "dog", "eel", "fox"], learners=made.learners[:5])
-    recoded = model.transform(other)
+    recoded = model.recoded(other)
     assert recoded.absent == ("fay",)
     assert recoded.unknown["fox"] >= 1
     assert not recoded.votes.soft[0, 0].any()

@@ -193,7 +193,7 @@ def test_names_that_cannot_be_written_are_refused_with_a_sentence(tmp_path):
     (tmp_path / "folder.csv").mkdir()
     sentences = {
         tmp_path / "t.xlsx": "'t.xlsx' does not say how to write it: "
-        "end the name with .csv, .tsv, .csv.gz, .tsv.gz or .parquet.",
+        "end the name with .csv, .tsv, .csv.gz, .tsv.gz, .parquet, .jsonl or .jsonl.gz.",
         tmp_path / "no" / "t.csv": f"The folder '{tmp_path / 'no'}' does not exist; create it first.",
         tmp_path / "folder.csv": f"'{tmp_path / 'folder.csv'}' is a folder; give the name of a file.",
     }
