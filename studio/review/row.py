@@ -32,7 +32,7 @@ _EVIDENCE_LOOKS = (
     ".st-key-evidence::-webkit-scrollbar-thumb { background: #8888 } "
     f".st-key-evidence img {{ max-height: {IMAGE_HEIGHT}px; width: auto !important; object-fit: contain }} "
     "@media (max-width: 640px) { .st-key-evidence, [data-testid='stLayoutWrapper']:has(> .st-key-evidence) "
-    "{ height: auto !important; max-height: none !important } }</style>"
+    "{ height: auto !important; max-height: none !important; flex-basis: auto !important } }</style>"
 )
 """Evidence that goes on has a scroll bar, images are seen whole, and phones, whose page scrolls anyway, show it all."""
 
