@@ -88,9 +88,9 @@ def _content(opened: Opened) -> None:
     if health.camps.split:
         for which, side in (("One camp", health.camps.first), ("The other", health.camps.second)):
             st.caption(f"**{which}:** {plain(listing(side, MOST_NAMES))}")
+    _agreement(panel.agreed)
     if panel.true_votes is not None:
         widgets.evaluation_badge("From the true labels: evaluation only")
-    _agreement(panel.agreed)
     views = {"Votes for each class": lambda: widgets.picture(pictures.class_coverage(health), "class_coverage_chart")}
     if len(health.mistakes.rho):
         shown, source = pictures.shared_mistakes(health), sources.current(opened)

@@ -103,16 +103,12 @@ def _columns(result: results.Labelled, place: str) -> tuple[dict[str, Any], str,
 def _names(place: str) -> Names:
     """Show the names of the labelling interface in Label Studio."""
     st.caption(
-        "Tasks with predictions, to import into a project. Columns are left out except those that are neither votes "
-        "nor true labels. The names are those of your labelling interface."
+        "Tasks with predictions, to import into a project, with those columns that are neither votes nor true labels. "
+        "The names below are those in your labelling interface."
     )
     one, other = st.columns(2)
-    from_name = one.text_input(
-        "Name of the Choices tag", Names.from_name, **widgets.keep(f"{place}_from"), max_chars=100
-    )
-    to_name = other.text_input(
-        "Name of what it is about (toName)", Names.to_name, **widgets.keep(f"{place}_to"), max_chars=100
-    )
+    from_name = one.text_input("Choices: name", Names.from_name, **widgets.keep(f"{place}_from"), max_chars=100)
+    to_name = other.text_input("Choices: toName", Names.to_name, **widgets.keep(f"{place}_to"), max_chars=100)
     return Names(from_name, to_name)
 
 

@@ -1,10 +1,13 @@
 """Export without a browser: what it waits for, what it offers, and sentences where something cannot be done."""
 
+import io
 import json
+import zipfile
 
 import numpy as np
 import pytest
 
+from deem_core.answers import Names
 from deem_core.estimators.irbm import IRBM
 from deem_core.runs import kinds
 from deem_core.runs.control import RunControl
@@ -277,3 +280,23 @@ def test_a_labelling_that_is_opened_from_recent_runs_is_shown_on_the_home_page(a
     assert "Learners unknown in training were left out: zoe." in said
     assert "1 row without votes comes with no label." in said
     assert downloads(app) == ["Download 4 rows as CSV"]
+
+
+def test_files_for_other_tools_are_made_of_the_same_labels(app, open_export, trained):
+    run = trained()
+    open_export(run)
+    result = results.labelled(run)
+    tasks = json.loads(results.fused_bytes(result, ".json", {}, names=Names("mine", "image")))
+    labels = [task["predictions"][0]["result"][0]["value"]["choices"][0] for task in tasks]
+    assert labels == [str(label) for label in result.answer.labels]
+    assert tasks[0]["predictions"][0]["result"][0]["from_name"] == "mine"
+    with zipfile.ZipFile(io.BytesIO(results.fused_bytes(result, results.DATASET, {}))) as packed:
+        assert sorted(packed.namelist()) == ["README.md", "data/train-00000-of-00001.parquet"]
+        assert packed.read("README.md").startswith(b"---\npretty_name: ")
+    format_box = next(box for box in app.selectbox if box.label == "Format")
+    format_box.set_value(results.LABEL_STUDIO).run()
+    expect_calm(app)
+    assert downloads(app) == ["Download 40 rows as Label Studio predictions"]
+    next(box for box in app.text_input if box.label == "Choices: toName").set_value(" ").run()
+    assert downloads(app) == []
+    assert "may not be empty" in words(app)
