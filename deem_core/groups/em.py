@@ -144,7 +144,7 @@ class Starts:
         return pairs, votes
 
     def _weighed(self, rows: slice) -> Floats:
-        """Return the vote shares of a block times how often its rows occur, (b, K)."""
+        """Return the vote shares of a block, weighted by its counts, (b, K)."""
         table = self.table
         return vote_shares(table.codes[rows], table.n_classes) * table.counts[rows, None]
 

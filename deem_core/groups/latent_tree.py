@@ -218,7 +218,7 @@ class Upward:
 
 
 class Ballots:
-    """One-hot votes of some learners, cut into the blocks of their table once.
+    """One-hot votes of some learners, cut into blocks once.
 
     EM asks for the same blocks in every round, and to cut a sparse matrix takes longer than to multiply it.
 
