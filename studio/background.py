@@ -32,6 +32,8 @@ MOST_KEPT = 200
 POLL_SECONDS = 1.0
 DEVICES_FRESH_SECONDS = 60.0
 """How long an answer about free memory is believed."""
+PROCESSOR_FRESH_SECONDS = 3600.0
+"""How long it is believed that there is only the processor: to ask loads torch, seconds of that very processor."""
 
 
 class Questions(Generic[Answer]):
@@ -41,11 +43,11 @@ class Questions(Generic[Answer]):
 
     Parameters
     ----------
-    fresh_seconds : float, optional
+    fresh_seconds : callable, optional
         How long an answer is believed; for ever by default.
     """
 
-    def __init__(self, fresh_seconds: float = float("inf")) -> None:
+    def __init__(self, fresh_seconds: Callable[[Answer | None], float] = lambda answer: float("inf")) -> None:
         self.fresh_seconds = fresh_seconds
         self._lock, self._turn = Lock(), Lock()
         self._wanted: dict[str, float] = {}
@@ -56,7 +58,7 @@ class Questions(Generic[Answer]):
         """Return the answer so far, and whether another is on its way."""
         with self._lock:
             answer, when = self._answers.get(key, (None, -float("inf")))
-            if key not in self._asking and time.monotonic() - when >= self.fresh_seconds:
+            if key not in self._asking and time.monotonic() - when >= self.fresh_seconds(answer):
                 self._asking.add(key)
                 self._wanted[key] = time.monotonic()
                 Thread(target=self._ask, args=(key, ask), daemon=True).start()
@@ -149,7 +151,12 @@ def device_words(device: Device) -> str:
 
 @st.cache_resource(show_spinner=False)
 def _device_questions() -> Questions[list[Device]]:
-    return Questions(DEVICES_FRESH_SECONDS)
+    return Questions(_devices_fresh_seconds)
+
+
+def _devices_fresh_seconds(known: Sequence[Device] | None) -> float:
+    alone = known is not None and all(device.name == "cpu" for device in known)
+    return PROCESSOR_FRESH_SECONDS if alone else DEVICES_FRESH_SECONDS
 
 
 def _ask_devices() -> list[Device] | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from deem_core.control import NO_CONTROL, Control
-from deem_core.groups.latent_tree import Branches, GroupedModel, Groups, Logs
+from deem_core.groups.latent_tree import Ballots, Branches, GroupedModel, Groups, Logs
 from deem_core.typing import Codes, Floats
 from deem_core.votes.arrays import hard
 from deem_core.votes.majority import vote_shares
@@ -93,6 +95,60 @@ class Counts:
         return GroupedModel(pi, groups, _columns(self.pairs + smoothing), _columns(self.votes + smoothing))
 
 
+class Starts:
+    """Counts that EM starts from: vote shares, and each group's own Dawid-Skene.
+
+    They are kept by group, since a search fits many partitions that have most of their groups in common.
+
+    Parameters
+    ----------
+    table : Table
+    """
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self._known: dict[tuple[int, ...], tuple[Floats, Floats]] = {}
+
+    def counts(self, groups: Groups) -> Counts:
+        """Return the counts of a partition."""
+        shares = self._shares
+        counts = Counts.zeros(self.table.n_learners, len(groups), self.table.n_classes)
+        counts.label += shares.label
+        counts.votes += shares.votes
+        for g, group in enumerate(groups):
+            if group not in self._known:
+                self._known[group] = self._of_group(group)
+            counts.pairs[g], counts.votes[list(group)] = self._known[group]
+        return counts
+
+    @cached_property
+    def _shares(self) -> Counts:
+        """Counts of vote shares, no learner in a group."""
+        d, K = self.table.n_learners, self.table.n_classes
+        counts, ballots = Counts.zeros(d, 0, K), Ballots(self.table, range(d))
+        for rows in self.table.blocks():
+            q = self._weighed(rows)
+            counts.label += q.sum(axis=0)
+            counts.votes += ballots.count(rows, q).reshape(d, K, K)
+        return counts
+
+    def _of_group(self, group: tuple[int, ...]) -> tuple[Floats, Floats]:
+        """Return a group's pairs (K, K) and votes (|g|, K, K)."""
+        table, K = self.table, self.table.n_classes
+        own = fit(table.select(group), (), rounds=GROUP_ROUNDS, tolerance=0.0).model
+        pairs, votes, ballots = np.zeros((K, K)), np.zeros((len(group), K, K)), Ballots(table, group)
+        for rows in table.blocks():
+            states = own.latent_posterior(table.codes[rows][:, list(group)], -1)
+            pairs += states.T @ self._weighed(rows)
+            votes += ballots.count(rows, states * table.counts[rows, None]).reshape(len(group), K, K)
+        return pairs, votes
+
+    def _weighed(self, rows: slice) -> Floats:
+        """Return the vote shares of a block, weighted by its counts, (b, K)."""
+        table = self.table
+        return vote_shares(table.codes[rows], table.n_classes) * table.counts[rows, None]
+
+
 class Expectation:
     """E-steps on one table for one partition of the learners.
 
@@ -107,22 +163,6 @@ class Expectation:
         self.branches = Branches(table, groups)
         d = table.codes.shape[1]
         self.singles = sorted(set(range(d)) - {i for group in groups for i in group})
-
-    def start(self) -> Counts:
-        """Return the counts of vote shares, and of each group's own Dawid-Skene."""
-        table, K = self.table, self.table.n_classes
-        own = [_own_model(table, group) for group in self.groups]
-        counts = self._empty()
-        for rows in table.blocks():
-            weights = table.counts[rows, None]
-            q = vote_shares(table.codes[rows], K) * weights
-            counts.label += q.sum(axis=0)
-            self._count_votes(counts, rows, self.singles, self.branches.single, q)
-            for g, (group, model) in enumerate(zip(self.groups, own, strict=True)):
-                states = model.latent_posterior(table.codes[rows][:, list(group)], -1)
-                counts.pairs[g] += states.T @ q
-                self._count_votes(counts, rows, group, self.branches.grouped[g], states * weights)
-        return counts
 
     def soft(self, model: GroupedModel) -> tuple[Counts, float]:
         """Return the expected counts and the log-likelihood."""
@@ -157,11 +197,10 @@ class Expectation:
         return Counts.zeros(self.table.codes.shape[1], len(self.groups), self.table.n_classes)
 
     @staticmethod
-    def _count_votes(counts: Counts, rows: slice, learners: object, ballots: object, states: Floats) -> None:
-        own = list(learners)  # type: ignore[call-overload]
-        if own:
+    def _count_votes(counts: Counts, rows: slice, learners: Sequence[int], ballots: Ballots, states: Floats) -> None:
+        if learners:
             K = states.shape[1]
-            counts.votes[own] += (ballots[rows].T @ states).reshape(len(own), K, K)  # type: ignore[index]
+            counts.votes[list(learners)] += ballots.count(rows, states).reshape(len(learners), K, K)
 
 
 def fit(
@@ -173,6 +212,7 @@ def fit(
     tolerance: float = TOLERANCE,
     smoothing: float = SMOOTHING,
     control: Control = NO_CONTROL,
+    starts: Starts | None = None,
 ) -> GroupedFit:
     """Fit the tree with these groups by EM from vote shares.
 
@@ -188,9 +228,11 @@ def fit(
     tolerance, smoothing : float
     control : Control
         Asked after each round whether to end there.
+    starts : Starts, optional
+        Of the same table, where other partitions of it are fitted too.
     """
     steps = Expectation(table, groups)
-    model = steps.start().model(groups, smoothing)
+    model = (starts or Starts(table)).counts(groups).model(groups, smoothing)
     early, likelihood, done, converged, cut = model, -np.inf, 0, False, False
     while done < rounds and not converged and not cut:
         counts, now = steps.soft(model)
@@ -214,11 +256,6 @@ def fit(
             break
     moved = float(table.counts[labels != soft_labels].sum() / max(table.n_rows, 1))
     return GroupedFit(model, likelihood, done, converged, cut, moved, soft)
-
-
-def _own_model(table: Table, group: tuple[int, ...]) -> GroupedModel:
-    """Return Dawid-Skene of a group's learners alone, after a few rounds."""
-    return fit(table.select(group), (), rounds=GROUP_ROUNDS, tolerance=0.0).model
 
 
 def _columns(counts: Floats) -> Floats:

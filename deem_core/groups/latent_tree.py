@@ -11,6 +11,7 @@ the model of Dawid and Skene. All sums over the latents are exact.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from deem_core.typing import Floats, Integers
 from deem_core.votes.alignment import apply_map
-from deem_core.votes.arrays import distinct_rows, normalise_logs
+from deem_core.votes.arrays import distinct_rows, normalise_logs, sparse_one_hot
 from deem_core.votes.patterns import Table
 
 Groups = tuple[tuple[int, ...], ...]
@@ -216,6 +217,34 @@ class Upward:
         return states
 
 
+class Ballots:
+    """One-hot votes of some learners, cut into blocks once.
+
+    EM asks for the same blocks in every round, and to cut a sparse matrix takes longer than to multiply it.
+
+    Parameters
+    ----------
+    table : Table
+    learners : sequence of int
+    """
+
+    def __init__(self, table: Table, learners: Sequence[int]) -> None:
+        self._parts = {}
+        for rows in table.blocks():
+            block = sparse_one_hot(table.codes[rows][:, list(learners)], table.n_classes)
+            self._parts[rows.start] = (block, block.T)
+
+    def scores(self, rows: slice, logs: Floats) -> Floats:
+        """Return the sums of a block's votes over ``logs`` (learners · K, K), (b, K)."""
+        found: Floats = self._parts[rows.start][0] @ logs
+        return found
+
+    def count(self, rows: slice, states: Floats) -> Floats:
+        """Return the votes of a block by state (b, K), (learners · K, K)."""
+        found: Floats = self._parts[rows.start][1] @ states
+        return found
+
+
 class Branches:
     """The votes of a table, by branch of the tree.
 
@@ -227,17 +256,17 @@ class Branches:
 
     def __init__(self, table: Table, groups: Groups) -> None:
         d = table.codes.shape[1]
-        self.grouped = [table.ballots(group) for group in groups]
+        self.grouped = [Ballots(table, group) for group in groups]
         singles = sorted(set(range(d)) - {i for group in groups for i in group})
-        self.single = table.ballots(singles)
+        self.single = Ballots(table, singles)
 
     def upward(self, rows: slice, model: GroupedModel, logs: Logs) -> Upward:
         """Sum the tree from its leaves to the label."""
-        scores = self.single[rows] @ logs.singles
+        scores = self.single.scores(rows, logs.singles)
         scores += logs.pi
         own, messages, peaks = [], [], np.zeros(len(scores))
         for g, ballots in enumerate(self.grouped):
-            states = ballots[rows] @ logs.groups[g]
+            states = ballots.scores(rows, logs.groups[g])
             peak = states.max(axis=1, keepdims=True)
             states -= peak
             np.exp(states, out=states)
@@ -252,8 +281,8 @@ class Branches:
 
     def log_scores(self, rows: slice, model: GroupedModel, logs: Logs) -> Floats:
         """Return log Pr(state of the label's latent, votes) of a block, (b, K)."""
-        scores: Floats = self.single[rows] @ logs.singles + logs.pi
-        own: list[Floats] = [ballots[rows] @ logs.groups[g] for g, ballots in enumerate(self.grouped)]
+        scores: Floats = self.single.scores(rows, logs.singles) + logs.pi
+        own: list[Floats] = [ballots.scores(rows, logs.groups[g]) for g, ballots in enumerate(self.grouped)]
         messages = [_passed_on(states, model.A[g]) for g, states in enumerate(own)]
         for message in messages:
             scores = scores + message

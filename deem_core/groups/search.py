@@ -18,7 +18,7 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 from deem_core.control import NO_CONTROL, Control
-from deem_core.groups.em import fit
+from deem_core.groups.em import Starts, fit
 from deem_core.groups.goodness import goodness
 from deem_core.groups.kappa import conditional_kappa
 from deem_core.groups.latent_tree import Groups
@@ -133,14 +133,14 @@ class Scores:
     """
 
     def __init__(self, table: Table, control: Control = NO_CONTROL) -> None:
-        self.table, self.control = table, control
+        self.table, self.control, self.starts = table, control, Starts(table)
         self.known: dict[Groups, float] = {}
 
     def __call__(self, groups: Groups) -> float:
         """Return log L − ½ · parameters · log n, in nats."""
         if groups not in self.known:
             self.control.check()
-            fitted = fit(self.table, groups, rounds=SEARCH_ROUNDS)
+            fitted = fit(self.table, groups, rounds=SEARCH_ROUNDS, starts=self.starts)
             penalty = 0.5 * fitted.model.n_parameters * math.log(max(self.table.n_rows, 2))
             self.known[groups] = fitted.log_likelihood - penalty
         return self.known[groups]

@@ -282,9 +282,9 @@ def test_findings_say_where_deem_stands_and_where_it_is_below_the_majority() -> 
 
 
 def test_all_run_side_by_side_and_only_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "BY_LENGTH", ("recovery", "soft"))
+    monkeypatch.setattr(running, "BY_LENGTH", ("recovery", "samplers"))
     assert main(["all", "--quick", "--jobs", "2", "--results", str(tmp_path)]) == 0
-    made = {name: (tmp_path / "quick" / f"{name}.json").stat().st_mtime_ns for name in ("recovery", "soft")}
+    made = {name: (tmp_path / "quick" / f"{name}.json").stat().st_mtime_ns for name in ("recovery", "samplers")}
     taken = hours_taken(tmp_path / "quick")
     assert taken > 0
     assert main(["all", "--quick", "--results", str(tmp_path)]) == 0

@@ -1,4 +1,4 @@
-"""A running app and a Chromium page for every test in this folder."""
+"""A running app and a Chromium page for the tests in this folder."""
 
 import http.client
 import os
@@ -19,6 +19,8 @@ from tests.browser import chromium
 HERE = Path(__file__).parent
 APP_ROOT = HERE.parent.parent
 APP_LOG = pytest.StashKey[Path]()
+FAILED = pytest.StashKey[bool]()
+SIZE = {"width": 1400, "height": 1000}
 
 expect.set_options(timeout=30_000)  # a busy machine is slow, not wrong
 
@@ -34,6 +36,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     log = item.config.stash.get(APP_LOG, None)
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
     if report.failed and log is not None:
         report.sections.append(("app log, last lines", _tail(log)))
     return report
@@ -93,25 +96,65 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
-@pytest.fixture
-def page(browser: Browser, app_url: str, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """A fresh page, so ``page.goto("/train")`` opens the app; any uncaught JavaScript error fails the test.
+class Tab:
+    """A page of the app in a context of its own, handed on from test to test.
 
-    The light theme, unless ``@pytest.mark.parametrize("page", ["light", "dark"], indirect=True)`` says otherwise.
+    A new one would compile Streamlit and Plotly anew, which is half of what a page costs.
     """
-    context = browser.new_context(
-        base_url=app_url,
-        viewport={"width": 1400, "height": 1000},
-        color_scheme=getattr(request, "param", "light"),
-    )
-    errors: list[Error] = []
-    context.on("weberror", lambda event: errors.append(event.error))
-    new_page = context.new_page()
-    yield new_page
-    new_page.wait_for_timeout(0)  # lets errors that are on their way arrive
-    context.close()
-    if errors:
-        pytest.fail("The page raised:\n" + "\n".join(error.stack or str(error) for error in errors))
+
+    def __init__(self, browser: Browser, url: str, theme: str) -> None:
+        self.context = browser.new_context(base_url=url, viewport=SIZE, color_scheme=theme)
+        self.errors: list[Error] = []
+        self.context.on("weberror", lambda event: self.errors.append(event.error))
+        self.page = self.context.new_page()
+
+    def raised(self) -> str:
+        """Return the uncaught JavaScript errors so far."""
+        self.page.wait_for_timeout(0)  # lets errors that are on their way arrive
+        return "\n".join(error.stack or str(error) for error in self.errors)
+
+    def forget(self) -> None:
+        """Become the page of somebody who was never here."""
+        for other in self.context.pages:
+            if other is not self.page:
+                other.close()
+        self.page.unroute_all()
+        if self.page.url.startswith("http"):
+            self.page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+        self.page.goto("about:blank")
+        self.page.set_viewport_size(SIZE)
+        self.context.clear_cookies()
+        self.errors.clear()
+
+
+@pytest.fixture(scope="session")
+def tabs(browser: Browser) -> Iterator[dict[str, Tab]]:
+    """The pages that tests hand on, by theme."""
+    waiting: dict[str, Tab] = {}
+    yield waiting
+    for tab in waiting.values():
+        tab.context.close()
+
+
+@pytest.fixture
+def page(browser: Browser, app_url: str, tabs: dict[str, Tab], request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A blank page, so ``page.goto("/train")`` opens the app; any uncaught JavaScript error fails the test.
+
+    The light theme, unless ``@pytest.mark.parametrize("page", ["light", "dark"], indirect=True)`` says otherwise. A
+    test that failed takes its page with it; one that does what cannot be undone is marked ``page_of_its_own``.
+    """
+    theme = getattr(request, "param", "light")
+    own = request.node.get_closest_marker("page_of_its_own") is not None
+    tab = Tab(browser, app_url, theme) if own or theme not in tabs else tabs.pop(theme)
+    yield tab.page
+    raised = tab.raised()
+    if own or raised or request.node.stash.get(FAILED, False):
+        tab.context.close()
+    else:
+        tab.forget()
+        tabs[theme] = tab
+    if raised:
+        pytest.fail(f"The page raised:\n{raised}")
 
 
 def _free_port() -> int:

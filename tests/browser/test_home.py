@@ -70,6 +70,7 @@ def test_a_telephone_does_not_scroll_sideways(page: Page) -> None:
     assert not scrolls_sideways(page)
 
 
+@pytest.mark.page_of_its_own
 def test_nothing_is_fetched_from_elsewhere(page: Page, app_url: str) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))

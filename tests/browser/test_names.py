@@ -42,6 +42,7 @@ def address(workspace: Workspace) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.page_of_its_own
 @pytest.mark.parametrize("name", PAGES)
 def test_names_of_a_file_do_nothing(page: Page, address: str, name: str) -> None:
     page.on("dialog", lambda dialog: pytest.fail(f"a name ran: {dialog.message}"))

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from deem_core.runs import Run, Workspace
@@ -64,6 +65,7 @@ def test_one_click_gives_an_answer_with_its_reason_that_a_second_tab_sees(
     expect(recent.get_by_text(re.compile(r"accuracy \d")).first).to_be_visible()
 
 
+@pytest.mark.page_of_its_own
 def test_deem_is_trained_beside_an_answer_that_stays(page: Page, workspace: Workspace) -> None:
     page.add_init_script(NOTIFY)
     page.goto(f"/data?data={workspace.add_dataset('beside.csv', small_file(12)).id}")

@@ -175,44 +175,54 @@ def test_helpers_of_figures_stay_inside():
 # ---------------------------------------------------------------------- torch is loaded by those who train
 
 
-def modules_loaded_by(code: str) -> set[str]:
-    script = f"import sys; {code}; print(*sys.modules)"
+STEPS = {
+    "the library": "import deem_core",
+    "the list of commands": "import deem_core.cli; deem_core.cli.parser()",
+    "rooms without drawings": "import " + ", ".join(f"deem_core.{room}" for room in ROOMS if room not in DRAWING),
+    "all rooms": "import " + ", ".join(f"deem_core.{room}" for room in ROOMS),
+    "a simple method": "deem_core.fuse([['a', 'a', 'b'], ['b', 'b', 'b']], method='ds').labels",
+}
+"""What one process does, one thing after the other; what a step must not load, no step before it may load either."""
+
+
+def modules_loaded_by(*steps: str) -> list[set[str]]:
+    """Names of the modules that are there after each step."""
+    script = "import sys\n" + "".join(f"{step}\nprint(*sys.modules)\n" for step in steps)
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    return {name.split(".")[0] for name in done.stdout.split()}
+    return [set(line.split()) for line in done.stdout.splitlines()]
+
+
+@functools.cache
+def loaded() -> dict[str, set[str]]:
+    """Modules that are there after each of `STEPS`."""
+    return dict(zip(STEPS, modules_loaded_by(*STEPS.values()), strict=True))
 
 
 def test_no_package_loads_torch_or_numba_on_import():
-    names = ", ".join(f"deem_core.{room}" for room in ROOMS)
-    assert not modules_loaded_by(f"import {names}") & {"torch", "numba", "streamlit"}
+    assert "deem_core.reporting" in loaded()["all rooms"]
+    assert not loaded()["all rooms"] & {"torch", "numba", "streamlit"}
 
 
 def test_only_what_draws_loads_plotly():
-    names = ", ".join(f"deem_core.{room}" for room in ROOMS if room not in DRAWING)
-    assert "plotly" not in modules_loaded_by(f"import {names}")
+    assert "deem_core.runs" in loaded()["rooms without drawings"]
+    assert "plotly" not in loaded()["rooms without drawings"]
 
 
 def test_the_library_itself_loads_next_to_nothing():
-    assert not modules_loaded_by("import deem_core") & {
-        "numpy",
-        "pandas",
-        "pyarrow",
-        "scipy",
-        "sklearn",
-        "torch",
-        "numba",
-    }
+    heavy = {"numpy", "pandas", "pyarrow", "scipy", "sklearn", "torch", "numba"}
+    assert "deem_core" in loaded()["the library"]
+    assert not loaded()["the library"] & heavy
 
 
 def test_listing_the_commands_is_quick():
     """scipy.stats alone takes half a second."""
-    script = "import sys, deem_core.cli as c; c.parser(); print('scipy.stats' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
+    assert "deem_core.cli" in loaded()["the list of commands"]
+    assert "scipy.stats" not in loaded()["the list of commands"]
 
 
 def test_reading_and_fusing_by_a_simple_method_needs_no_torch():
-    code = "import deem_core; deem_core.fuse([['a', 'a', 'b'], ['b', 'b', 'b']], method='ds').labels"
-    assert not modules_loaded_by(code) & {"torch", "numba"}
+    assert "deem_core.methods.dawid_skene" in loaded()["a simple method"]
+    assert not loaded()["a simple method"] & {"torch", "numba"}
 
 
 def test_the_first_page_of_the_app_needs_neither_torch_nor_numba(tmp_path, monkeypatch):
@@ -222,9 +232,9 @@ def test_the_first_page_of_the_app_needs_neither_torch_nor_numba(tmp_path, monke
         f"page = AppTest.from_file({str(ROOT / 'app.py')!r}, default_timeout=60).run(); "
         "assert not page.exception and page.title[0].value == 'DEEM Studio'"
     )
-    loaded = modules_loaded_by(code)
-    assert "deem_core" in loaded
-    assert not loaded & {"torch", "numba"}
+    (modules,) = modules_loaded_by(code)
+    assert "deem_core" in modules
+    assert not modules & {"torch", "numba"}
 
 
 # ---------------------------------------------------------------------- studio and pages

@@ -3,6 +3,7 @@
 import threading
 import time
 
+from deem_core.model import Device, cpu
 from studio import background
 from studio.background import Questions
 
@@ -42,9 +43,9 @@ def test_a_failure_ends_the_asking_and_keeps_what_was_known(monkeypatch):
 
     asked.get("a", lambda: 5)
     assert _settled(asked, "a", fail) == 5
-    asked.fresh_seconds = 0.0
+    asked.fresh_seconds = lambda answer: 0.0
     assert asked.get("a", fail) == (5, True)
-    asked.fresh_seconds = float("inf")
+    asked.fresh_seconds = lambda answer: float("inf")
     assert _settled(asked, "a", fail) == 5
     while threading.active_count() > threads:
         time.sleep(0.005)
@@ -71,6 +72,12 @@ def test_questions_take_turns_and_one_that_nobody_repeats_is_dropped(monkeypatch
     go.set()
     assert _settled(asked, "wanted", lambda: ask("wanted")) == "wanted"
     assert asks == ["first", "wanted"]
+
+
+def test_free_memory_is_asked_for_again_soon_and_a_machine_without_a_gpu_is_left_alone():
+    gpu = Device("cuda:0", "A GPU", memory=10, free_memory=5)
+    for known, seconds in ((None, 60), ([gpu, cpu()], 60), ([cpu()], 3600)):
+        assert background._device_questions().fresh_seconds(known) == seconds
 
 
 def test_a_command_that_fails_has_no_answer():

@@ -33,6 +33,14 @@ def folder(tmp_path_factory) -> Path:
     return made
 
 
+@pytest.fixture(scope="module")
+def trained(folder) -> Path:
+    """Return a quick model of the wide file; nobody writes to it."""
+    model = folder / "trained.safetensors"
+    assert cli.main(["train", str(folder / "wide.csv"), "-o", str(model), "--seed", "3", *QUICK]) == 0
+    return model
+
+
 def run(capsys, *arguments) -> str:
     code = cli.main([str(argument) for argument in arguments])
     told = capsys.readouterr()
@@ -119,32 +127,31 @@ def test_long_files_come_back_one_row_per_task(capsys, folder, tmp_path):
     assert len(pd.read_csv(out)) == 200
 
 
-def test_a_trained_model_labels_other_files_alike(capsys, folder, tmp_path):
-    model, fused, applied = tmp_path / "m.safetensors", tmp_path / "fused.csv", tmp_path / "applied.csv"
-    run(capsys, "train", folder / "wide.csv", "-o", model, "--seed", "3", *QUICK)
+def test_a_trained_model_labels_other_files_alike(capsys, folder, trained, tmp_path):
+    fused, applied = tmp_path / "fused.csv", tmp_path / "applied.csv"
+    capsys.readouterr()
     run(capsys, "fuse", folder / "wide.csv", "-o", fused, "--seed", "3", *DEEM)
-    told = run(capsys, "apply", model, folder / "wide.csv", "-o", applied)
+    told = run(capsys, "apply", trained, folder / "wide.csv", "-o", applied)
     assert "The model was trained on 300 rows" in told
     assert pd.read_csv(applied)["fused_label"].equals(pd.read_csv(fused)["fused_label"])
 
 
-def test_apply_says_what_was_unknown(capsys, folder, tmp_path):
-    model = tmp_path / "m.safetensors"
-    run(capsys, "train", folder / "wide.csv", "-o", model, *QUICK)
+def test_apply_says_what_was_unknown(capsys, folder, trained, tmp_path):
+    capsys.readouterr()
     new = pd.read_csv(folder / "wide.csv", dtype=str).drop(columns=["label"])
     new = new.drop(columns=[new.columns[1]]).replace({new.columns[2]: {"2": "7"}})
     new.to_csv(tmp_path / "new.csv", index=False)
-    told = run(capsys, "apply", model, tmp_path / "new.csv", "-o", tmp_path / "out.csv")
+    told = run(capsys, "apply", trained, tmp_path / "new.csv", "-o", tmp_path / "out.csv")
     assert "votes for labels unknown in training ('7') are treated as missing" in told
     assert "; treated as missing" in told
 
 
 @pytest.mark.parametrize("rows", [["1,2,2,2\n"], ["1,0,2,1\n"], ["1,0,0,0\n", "2,0,0,0\n"]])
-def test_apply_labels_a_single_row_and_rows_of_one_class(capsys, folder, tmp_path, rows):
-    model, names = tmp_path / "m.safetensors", list(pd.read_csv(folder / "wide.csv").columns)
-    run(capsys, "train", folder / "wide.csv", "-o", model, *QUICK)
+def test_apply_labels_a_single_row_and_rows_of_one_class(capsys, folder, trained, tmp_path, rows):
+    names = list(pd.read_csv(folder / "wide.csv").columns)
+    capsys.readouterr()
     (tmp_path / "new.csv").write_text("".join([",".join(names[:4]) + "\n", *rows]), encoding="utf-8")
-    told = run(capsys, "apply", model, tmp_path / "new.csv", "-o", tmp_path / "out.csv")
+    told = run(capsys, "apply", trained, tmp_path / "new.csv", "-o", tmp_path / "out.csv")
     assert "unknown in training" not in told
     assert len(pd.read_csv(tmp_path / "out.csv")) == len(rows)
 

@@ -5,7 +5,7 @@ import pytest
 
 from deem_core import simulation
 from deem_core.control import Control
-from deem_core.groups.em import SMOOTHING, Counts, Expectation, fit
+from deem_core.groups.em import SMOOTHING, Counts, Expectation, Starts, fit
 from deem_core.groups.latent_tree import GroupedModel
 from deem_core.methods import dawid_skene
 from deem_core.votes import NO_VOTE
@@ -68,7 +68,7 @@ def test_a_round_never_lowers_the_penalised_likelihood(seed, missing):
     codes[:, 1] = np.where(rng.random(300) < 0.7, codes[:, 0], codes[:, 1])  # something to find
     groups = ((0, 1, 2), (4, 6)) if seed % 2 else ((0, 1), (2, 3), (4, 5))
     steps = Expectation(Table.of(codes, K), groups)
-    model, values = steps.start().model(groups, SMOOTHING), []
+    model, values = Starts(steps.table).counts(groups).model(groups, SMOOTHING), []
     for _ in range(40):
         counts, likelihood = steps.soft(model)
         values.append(objective(model, likelihood))
@@ -86,13 +86,23 @@ def test_the_smoothing_of_the_m_step():
     np.testing.assert_allclose(model.B[0], [[9.01 / 10.02, 0.5], [1.01 / 10.02, 0.5]])
 
 
+def test_fits_that_share_their_starts_are_those_that_do_not():
+    table = Table.of(random_codes(np.random.default_rng(2), 200, 6, 3, 0.2), 3)
+    starts = Starts(table)
+    for groups in ((), ((0, 1), (2, 3)), ((0, 1), (2, 3, 4)), ((2, 3),)):
+        one, other = fit(table, groups, rounds=5, starts=starts), fit(table, groups, rounds=5)
+        assert one.log_likelihood == other.log_likelihood
+        for name in ("pi", "A", "B"):
+            np.testing.assert_array_equal(getattr(one.model, name), getattr(other.model, name))
+
+
 def test_expected_counts_are_those_of_enumeration():
     """One E-step and one M-step on a table so small that every state can be summed."""
     rng = np.random.default_rng(1)
     codes, groups, K = random_codes(rng, 30, 5, 2), ((0, 1, 2),), 2
     codes = codes[(codes != NO_VOTE).any(axis=1)]
     steps = Expectation(Table.of(codes, K), groups)
-    model = steps.start().model(groups, SMOOTHING)
+    model = Starts(steps.table).counts(groups).model(groups, SMOOTHING)
     counts, likelihood = steps.soft(model)
     assert likelihood == pytest.approx(enumerated_likelihood(model, codes).sum())
     root, latent = (enumerated_posterior(model, codes, at) for at in (-1, 0))
