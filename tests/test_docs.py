@@ -81,7 +81,8 @@ def test_commands_on_what_is_there_run(name, tmp_path, capsys):
                 ready.append(word)
             runnable = runnable or word.startswith("sample_data/") or before == "simulate"
         if runnable:
-            quick = [] if words[0] == "fuse" and "deem" not in words else QUICK.get(words[0], [])
+            untrained = "gds" in words or (words[0] == "fuse" and "deem" not in words)
+            quick = [] if untrained else QUICK.get(words[0], [])
             assert cli.main([*ready, *quick]) == 0, capsys.readouterr().err
     capsys.readouterr()
 

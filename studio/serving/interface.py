@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from starlette.background import BackgroundTask
@@ -25,6 +26,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+import deem_core
 from deem_core import DeemError, InputError, __version__
 from deem_core.runs import Run, Workspace, space_folder
 from studio.serving import spaces
@@ -39,6 +41,7 @@ DESCRIBE_SECONDS = 180.0
 AT_ONCE, MOST_WAITING = 2, 16
 """Descriptions and files that are made at the same time, and requests that may wait for their turn."""
 
+_HOME = Path(str(deem_core.__file__)).parents[1]  # where Python finds the library
 _LOOK_SECONDS = 0.2
 _log = logging.getLogger(__name__)
 
@@ -332,9 +335,17 @@ async def _turn() -> AsyncIterator[None]:
 
 
 def _run_line(line: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run a command of the library, wherever the server was started."""
     try:
         return subprocess.run(
-            line, check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=DESCRIBE_SECONDS, text=True
+            line,
+            check=False,
+            cwd=_HOME,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=DESCRIBE_SECONDS,
+            text=True,
+            errors="replace",
         )
     except subprocess.TimeoutExpired:
         raise InputError(
