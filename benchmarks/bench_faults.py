@@ -17,7 +17,7 @@ from pathlib import Path
 from benchmarks.faults import damage, disks, kills, outages
 from benchmarks.faults.workspaces import full_workspace
 
-MANY = {"workers": 65, "readings": 20_000, "damage": 1500, "pages": 100, "disks": 0, "app": 12}
+MANY = {"workers": 65, "readings": 20_000, "damage": 1500, "pages": 100, "disks": 0, "app": 14}
 """Faults of each part."""
 _SHOWN = 20  # problems
 

@@ -12,7 +12,7 @@ from deem_core import Alarm
 from deem_core.diagnostics import Finding
 from deem_core.figures import MOST_MARKS, Picture, has_numbers, numbers, written_width
 from deem_core.readers import Report
-from studio import errors, plot, state, words
+from studio import drawings, errors, plot, state, words
 from studio.data import datasets
 from studio.data.numbers import Number
 from studio.text import plain
@@ -171,7 +171,7 @@ def picture(
             f"<style>.st-key-{key} {{ overflow-x: auto }} .st-key-{key} > *, "
             f".st-key-{key} [data-testid='stPlotlyChart'] {{ min-width: {shown.min_width}px }}</style>"
         )
-    figure = _figure(shown, titled, clickable=on_select is not None)
+    figure = drawings.figure(shown, _theme(), titled=titled, clickable=on_select is not None)
     if width := written_width(figure):  # cells too narrow for their numbers are left to their colours
         narrow = f"@media (max-width: {width + BESIDE_CELLS}px)"
         st.html(f"<style>{narrow} {{ .st-key-{key} .textpoint {{ display: none }} }}</style>")
@@ -208,16 +208,6 @@ def _below(shown: Picture, key: str, note: str, *, with_numbers: bool) -> None:
             )
 
 
-def _figure(shown: Picture, titled: bool, *, clickable: bool) -> Any:
-    """Return the drawing for the theme, its axes in the file's word."""
-    draw = shown.clickable if clickable else shown.figure
-    figure = draw(st.context.theme.type or "light", titled=titled)
-    for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
-        if axis.title.text:
-            axis.title.text = words.say(axis.title.text)
-    return figure
-
-
 def live_picture(
     shown: Picture,
     key: str,
@@ -242,9 +232,13 @@ def live_picture(
     with_numbers : bool
         Whether its numbers can be shown as a table.
     """
-    figure = _figure(shown, titled=False, clickable=False)
+    figure = drawings.figure(shown, _theme(), titled=False, clickable=False)
     plot.show(figure.to_json(), key, alt=words.say(shown.alt), config=_figure_config(key), on_pick=on_pick)
     _below(shown, key, note, with_numbers=with_numbers and has_numbers(figure))
+
+
+def _theme() -> str:
+    return st.context.theme.type or "light"
 
 
 def _figure_config(name: str) -> dict[str, Any]:
