@@ -28,6 +28,7 @@ import psutil
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
 
 from deem_core import simulation
 from deem_core.runs import Run, Workspace
@@ -88,7 +89,7 @@ class Session:
             while True:
                 for page in rng.sample(pages, len(pages)):
                     await self._open(page)
-                    if until and time.monotonic() > until:
+                    if reader.done() or (until and time.monotonic() > until):
                         return
                     await asyncio.sleep(rng.uniform(*pause))
                 if not until:
@@ -96,7 +97,7 @@ class Session:
         finally:
             for task in (reader, *self._redraws.values()):
                 task.cancel()
-                with suppress(asyncio.CancelledError):
+                with suppress(asyncio.CancelledError, ConnectionClosed):
                     await task
 
     async def _open(self, page: str) -> None:
@@ -128,6 +129,13 @@ class Session:
             await self._rerun(fragment)
 
     async def _read(self) -> None:
+        try:
+            await self._listen()
+        except ConnectionClosed as closed:
+            self._measured.exceptions.append(f"{self._page}: the connection was lost ({closed})")
+            self._painted.set()
+
+    async def _listen(self) -> None:
         async for data in self._socket:
             self._measured.bytes += len(data)
             message = ForwardMsg.FromString(bytes(data))  # type: ignore[arg-type]
@@ -206,6 +214,7 @@ def _socket(url: str) -> connect:
         origin=url,  # type: ignore[arg-type]
         subprotocols=["streamlit"],  # type: ignore[list-item]
         max_size=None,
+        ping_interval=None,  # browsers send none; they answer those of the server
     )
 
 

@@ -15,6 +15,7 @@ from deem_core.readers import Report
 from studio import drawings, errors, plot, state, words
 from studio.data import datasets
 from studio.data.numbers import Number
+from studio.export import results
 from studio.text import plain
 from studio.workspace import bound
 
@@ -203,9 +204,9 @@ def _below(shown: Picture, key: str, note: str, *, with_numbers: bool) -> None:
             frame = numbers(shown.figure("light"))
             if len(frame) == MOST_MARKS:
                 st.caption(f"The first {MOST_MARKS:,} numbers of this picture.")
-            st.dataframe(
-                frame.rename(columns=words.say), hide_index=True, width=NUMBERS_WIDTH, alt=words.say(shown.alt)
-            )
+            frame = frame.rename(columns=words.say)
+            st.dataframe(frame, hide_index=True, width=NUMBERS_WIDTH, alt=words.say(shown.alt))
+            download("Download as CSV", lambda: results.frame_bytes(frame), f"{key}.csv", f"{key}_numbers_csv")
 
 
 def live_picture(
