@@ -214,6 +214,7 @@ def _socket(url: str) -> connect:
         origin=url,  # type: ignore[arg-type]
         subprotocols=["streamlit"],  # type: ignore[list-item]
         max_size=None,
+        open_timeout=PATIENCE,
         ping_interval=None,  # browsers send none; they answer those of the server
     )
 
