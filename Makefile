@@ -32,7 +32,7 @@ browser = $(PY) -m pytest -n 2 --dist loadfile $(1) || [ $$? -eq 5 ] || $(PY) -m
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help app test test-slow lint mutants bench paper fuzz docs docs-serve screenshots gpu-check coverage clean venv for-app for-dev \
+.PHONY: help app test test-slow lint mutants bench paper fuzz faults load docs docs-serve screenshots gpu-check coverage clean venv for-app for-dev \
 	for-bench chromium checks
 
 help: ## Show this list
@@ -58,6 +58,12 @@ mutants: for-dev ## Break one important line after another and see that tests no
 
 fuzz: for-dev ## Hand 50,000 generated files to the readers and print what broke; it takes a while
 	$(PY) -m tests.fuzz $(ARGS)
+
+faults: for-dev chromium ## Kill workers, servers and browsers, damage files, fill disks; takes hours. One part: ARGS=workers
+	$(PY) -m benchmarks.bench_faults $(ARGS)
+
+load: for-dev ## Twenty people at one server for five minutes while trainings wait in line
+	$(PY) -m benchmarks.bench_load $(ARGS)
 
 bench: for-bench ## Run every benchmark in benchmarks/
 	@for file in benchmarks/bench_*.py; do \

@@ -1,8 +1,8 @@
 """Faults on purpose: kills, damaged files, and disks that refuse.
 
 ``python -m benchmarks.bench_faults PART`` does one part and prints what came of it as Markdown; the parts are
-workers, readings, damage, pages, disks and app. Without a part it does all of them; ``--n`` and ``--seed`` draw other
-faults. The last figures are in ``benchmarks/results/faults.md``.
+workers, readings, damage, pages, addresses, disks and app. Without a part it does all of them; ``--n`` and ``--seed``
+draw other faults. The last figures are in ``benchmarks/results/faults.md``.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ import time
 from pathlib import Path
 
 from benchmarks.faults import damage, disks, kills, outages
+from benchmarks.faults.addresses import addresses
 from benchmarks.faults.workspaces import full_workspace
 
-MANY = {"workers": 65, "readings": 20_000, "damage": 1500, "pages": 100, "disks": 0, "app": 12}
+MANY = {"workers": 65, "readings": 20_000, "damage": 1500, "pages": 100, "addresses": 400, "disks": 0, "app": 14}
 """Faults of each part."""
 _SHOWN = 20  # problems
 
@@ -82,9 +83,14 @@ def _pages(root: Path, n: int, seed: int) -> tuple[list[str], list[str]]:
     return _tallied(damage.pages(root / "whole", root / "place", n, seed), n, "page visits")
 
 
-def _tallied(tally: damage.Tally, n: int, what: str) -> tuple[list[str], list[str]]:
+def _addresses(root: Path, n: int, seed: int) -> tuple[list[str], list[str]]:
+    full_workspace(root / "whole")
+    return _tallied(addresses(root / "whole", n, seed), n, "page visits", "addresses")
+
+
+def _tallied(tally: damage.Tally, n: int, what: str, faults: str = "corruptions") -> tuple[list[str], list[str]]:
     said = ", ".join(f"{number:,} {outcome}" for outcome, number in tally.outcomes.most_common())
-    return [f"{n:,} corruptions, {sum(tally.outcomes.values()):,} {what}: {said}; {len(tally.problems)} problems."], (
+    return [f"{n:,} {faults}, {sum(tally.outcomes.values()):,} {what}: {said}; {len(tally.problems)} problems."], (
         tally.problems
     )
 
@@ -102,7 +108,15 @@ def _app(root: Path, n: int, seed: int) -> tuple[list[str], list[str]]:
     return lines, [str(case) for case in found if not case.right]
 
 
-PARTS = {"workers": _workers, "readings": _readings, "damage": _damage, "pages": _pages, "disks": _disks, "app": _app}
+PARTS = {
+    "workers": _workers,
+    "readings": _readings,
+    "damage": _damage,
+    "pages": _pages,
+    "addresses": _addresses,
+    "disks": _disks,
+    "app": _app,
+}
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ Starts its own server on a workspace with a file, finished runs of each kind and
 a browser would be: a websocket that opens one page after the other, answers what the page asks to be drawn again, and
 waits a while between clicks. First one session alone, with nothing in line (idle), then all at once. A page's time runs
 from the click until its script has ended; drawing in the browser is not part of it, nor are widgets that people moved.
+Seconds of the processor are those of the server alone: other work on the machine lengthens the times, but not these.
 
 Usage: python -m benchmarks.bench_load [--sessions 20] [--minutes 5] [--rows 60000]
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import random
 import statistics
 import tempfile
@@ -26,6 +28,7 @@ import psutil
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
 
 from deem_core import simulation
 from deem_core.runs import Run, Workspace
@@ -53,6 +56,8 @@ class Measured:
     """What sessions met: seconds by page, and what went wrong."""
 
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    work: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    """Seconds of the server's processor by page; of one session alone."""
     exceptions: list[str] = field(default_factory=list)
     bytes: int = 0
 
@@ -64,8 +69,11 @@ class Measured:
 class Session:
     """One browser: a websocket, the page it is on, and the parts of it that redraw themselves."""
 
-    def __init__(self, socket: ClientConnection, query: str, measured: Measured) -> None:
+    def __init__(
+        self, socket: ClientConnection, query: str, measured: Measured, alone: psutil.Process | None = None
+    ) -> None:
         self._socket = socket
+        self._alone = alone  # the server, if nobody else is there
         self._query = query
         self._measured = measured
         self._page = ""
@@ -81,7 +89,7 @@ class Session:
             while True:
                 for page in rng.sample(pages, len(pages)):
                     await self._open(page)
-                    if until and time.monotonic() > until:
+                    if reader.done() or (until and time.monotonic() > until):
                         return
                     await asyncio.sleep(rng.uniform(*pause))
                 if not until:
@@ -89,13 +97,14 @@ class Session:
         finally:
             for task in (reader, *self._redraws.values()):
                 task.cancel()
-                with suppress(asyncio.CancelledError):
+                with suppress(asyncio.CancelledError, ConnectionClosed):
                     await task
 
     async def _open(self, page: str) -> None:
         for task in self._redraws.values():
             task.cancel()
         self._redraws.clear()
+        before = 0.0 if self._alone is None else _worked(self._alone)
         self._page, self._clicked = page, time.monotonic()
         self._painted.clear()
         await self._rerun()
@@ -103,6 +112,8 @@ class Session:
             await asyncio.wait_for(self._painted.wait(), PATIENCE)
         except TimeoutError:
             self._measured.exceptions.append(f"{page}: not drawn within {PATIENCE:g} seconds")
+        if self._alone is not None:
+            self._measured.work[page].append(_worked(self._alone) - before)
 
     async def _rerun(self, fragment: str = "") -> None:
         message = BackMsg()
@@ -118,6 +129,13 @@ class Session:
             await self._rerun(fragment)
 
     async def _read(self) -> None:
+        try:
+            await self._listen()
+        except ConnectionClosed as closed:
+            self._measured.exceptions.append(f"{self._page}: the connection was lost ({closed})")
+            self._painted.set()
+
+    async def _listen(self) -> None:
         async for data in self._socket:
             self._measured.bytes += len(data)
             message = ForwardMsg.FromString(bytes(data))  # type: ignore[arg-type]
@@ -156,23 +174,26 @@ def main() -> None:
         query = _work(workspace, options.rows)
         with serve(workspace.root, Path(folder) / "log.txt") as (url, server):
             process = psutil.Process(server.pid)
-            asyncio.run(_rounds(url, query, Measured(), 1))  # imports and caches
+            asyncio.run(_rounds(url, query, Measured(), 1, process))  # imports and caches
             idle, loaded = Measured(), Measured()
-            asyncio.run(_rounds(url, query, idle, IDLE_ROUNDS))
+            asyncio.run(_rounds(url, query, idle, IDLE_ROUNDS, process))
             dataset = next(iter(workspace.runs())).dataset_id
             line = [
                 workspace.start_run("train", workspace.dataset(dataset), {"method": "deem", "epochs": 5_000})
                 for _ in range(WAITING)
             ]
             crowd = _crowd(url, query, loaded, server=process, sessions=options.sessions, seconds=60 * options.minutes)
+            before = _worked(process)
             memory = asyncio.run(crowd)
+            worked = _worked(process) - before
             active = sum(run.is_active() for run in line)
             _cancel(workspace, line)
     print(
         f"{options.rows:,} rows; {options.sessions} sessions for {options.minutes:g} minutes beside {len(line)} "
         f"trainings, of which {active} were still active at the end"
     )
-    _report(idle, loaded, memory)
+    print(f"load of the machine at the end: {os.getloadavg()[1]:.0f} on {os.cpu_count()} cores")
+    _report(idle, loaded, memory, worked)
 
 
 def _work(workspace: Workspace, rows: int) -> str:
@@ -193,13 +214,20 @@ def _socket(url: str) -> connect:
         origin=url,  # type: ignore[arg-type]
         subprotocols=["streamlit"],  # type: ignore[list-item]
         max_size=None,
+        open_timeout=PATIENCE,
+        ping_interval=None,  # browsers send none; they answer those of the server
     )
 
 
-async def _rounds(url: str, query: str, measured: Measured, rounds: int) -> None:
+def _worked(server: psutil.Process) -> float:
+    times = server.cpu_times()
+    return float(times.user + times.system)
+
+
+async def _rounds(url: str, query: str, measured: Measured, rounds: int, server: psutil.Process) -> None:
     async with _socket(url) as socket:
         for seed in range(rounds):
-            await Session(socket, query, measured).walk(PAGES, 0.0, (0.2, 0.2), seed)
+            await Session(socket, query, measured, server).walk(PAGES, 0.0, (0.2, 0.2), seed)
 
 
 async def _crowd(
@@ -233,16 +261,21 @@ def _cancel(workspace: Workspace, runs: list[Run]) -> None:
         time.sleep(0.1)
 
 
-def _report(idle: Measured, loaded: Measured, memory: list[float]) -> None:
-    print(f"{'page':<16}{'idle p50':>10}{'p50':>8}{'p95':>8}{'ratio':>8}{'opened':>8}   seconds; ratio of the p50")
+def _report(idle: Measured, loaded: Measured, memory: list[float], worked: float) -> None:
+    print(f"{'':<16}{'one session alone':>20}{'all at once':>32}")
+    print(
+        f"{'page':<16}{'processor':>10}{'p50':>10}{'p50':>8}{'p95':>8}{'ratio':>8}{'opened':>8}   seconds; ratio of p50"
+    )
     for page in sorted(loaded.seconds, key=lambda name: -statistics.median(loaded.seconds[name])):
         many = loaded.seconds[page]
         alone, middle, high = statistics.median(idle.seconds[page]), statistics.median(many), _high(many)
-        print(f"{page:<16}{alone:>10.2f}{middle:>8.2f}{high:>8.2f}{middle / alone:>8.1f}{len(many):>8}")
+        work = statistics.median(idle.work[page])
+        print(f"{page:<16}{work:>10.2f}{alone:>10.2f}{middle:>8.2f}{high:>8.2f}{middle / alone:>8.1f}{len(many):>8}")
     everything = [each for many in loaded.seconds.values() for each in many]
     print(
         f"all pages: p50 {statistics.median(everything):.2f} s, p95 {_high(everything):.2f} s, "
-        f"{loaded.pages():,} pages, {loaded.bytes / 1e6:,.0f} MB sent"
+        f"{loaded.pages():,} pages, {loaded.bytes / 1e6:,.0f} MB sent, "
+        f"{worked / loaded.pages():.2f} s of the processor for each page"
     )
     print(f"exceptions: {len(idle.exceptions) + len(loaded.exceptions)}")
     for text in sorted(set(idle.exceptions + loaded.exceptions)):

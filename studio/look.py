@@ -50,6 +50,9 @@ button[kind=tertiary]:is(:hover, :active, [aria-expanded=true]):not(:disabled) {
 :has(> [data-testid=stButtonGroup]), [data-testid=stButtonGroup], [data-testid=stButtonGroup] * {{ max-width: 100% }}
 [data-testid=stButtonGroup] :is([role=radiogroup], [role=toolbar], [role=group]) {{ flex-wrap: wrap }}
 
+/* Streamlit's own button writes cells as they are, and a spreadsheet runs formulas among them; our downloads do not. */
+[data-testid=stElementToolbarButton]:has(button[aria-label^="Download as CSV"]) {{ display: none }}
+
 /* An example is there to be seen, not to be taken for a result. */
 [class*=st-key-example_] .deem-plot {{ opacity: 0.5; pointer-events: none; filter: saturate(0.6) }}
 """

@@ -14,9 +14,10 @@ from deem_core.diagnostics import Finding
 from deem_core.figures import MOST_MARKS, Picture, has_numbers, numbers, written_width
 from deem_core.model import missing_torch
 from deem_core.readers import Report
-from studio import errors, plot, state, words
+from studio import drawings, errors, plot, state, words
 from studio.data import datasets
 from studio.data.numbers import Number
+from studio.export import results
 from studio.text import plain
 from studio.workspace import bound
 
@@ -188,7 +189,7 @@ def picture(
             f"<style>.st-key-{key} {{ overflow-x: auto }} .st-key-{key} > *, "
             f".st-key-{key} [data-testid='stPlotlyChart'] {{ min-width: {shown.min_width}px }}</style>"
         )
-    figure = _figure(shown, titled, clickable=on_select is not None)
+    figure = drawings.figure(shown, _theme(), titled=titled, clickable=on_select is not None)
     if width := written_width(figure):  # cells too narrow for their numbers are left to their colours
         narrow = f"@media (max-width: {width + BESIDE_CELLS}px)"
         st.html(f"<style>{narrow} {{ .st-key-{key} .textpoint {{ display: none }} }}</style>")
@@ -220,20 +221,9 @@ def _below(shown: Picture, key: str, note: str, *, with_numbers: bool) -> None:
             frame = numbers(shown.figure("light"))
             if len(frame) == MOST_MARKS:
                 st.caption(f"The first {MOST_MARKS:,} numbers of this picture.")
-            st.dataframe(
-                frame.rename(columns=words.say), hide_index=True, width=NUMBERS_WIDTH, alt=words.say(shown.alt)
-            )
-
-
-def _figure(shown: Picture, titled: bool, *, clickable: bool) -> Any:
-    """Return the drawing for the theme, its titles in the file's word."""
-    draw = shown.clickable if clickable else shown.figure
-    figure = draw(st.context.theme.type or "light", titled=titled)
-    bars = (each.colorbar for each in (*figure.select_coloraxes(), *figure.select_traces("heatmap")))
-    for part in (*figure.select_xaxes(), *figure.select_yaxes(), *bars, figure.layout):
-        if part.title.text:
-            part.title.text = words.say(part.title.text)
-    return figure
+            frame = frame.rename(columns=words.say)
+            st.dataframe(frame, hide_index=True, width=NUMBERS_WIDTH, alt=words.say(shown.alt))
+            download("Download as CSV", lambda: results.frame_bytes(frame), f"{key}.csv", f"{key}_numbers_csv")
 
 
 def live_picture(
@@ -260,9 +250,13 @@ def live_picture(
     with_numbers : bool
         Whether its numbers can be shown as a table.
     """
-    figure = _figure(shown, titled=False, clickable=False)
+    figure = drawings.figure(shown, _theme(), titled=False, clickable=False)
     plot.show(figure.to_json(), key, alt=words.say(shown.alt), config=_figure_config(key), on_pick=on_pick)
     _below(shown, key, note, with_numbers=with_numbers and has_numbers(figure))
+
+
+def _theme() -> str:
+    return st.context.theme.type or "light"
 
 
 def _figure_config(name: str) -> dict[str, Any]:

@@ -95,7 +95,7 @@ def worker_kills(root: Path, n: int, seed: int, tell: Callable[[str], None]) -> 
 def _killed(workspace: Workspace, run: Run, reference: Run, rng: np.random.Generator) -> Kill:
     at, found, truthful = [], [], True
     for _ in range(int(rng.integers(1, 3))):
-        _await_moment(run, rng)
+        await_moment(run, reference, rng)
         worker, share = worker_of(run.path), run.state().share
         if worker is not None and worker.alive:
             psutil.Process(worker.pid).kill()
@@ -114,14 +114,18 @@ def _killed(workspace: Workspace, run: Run, reference: Run, rng: np.random.Gener
     return Kill(run.kind, tuple(at), tuple(found), truthful, equal)
 
 
-def _await_moment(run: Run, rng: np.random.Generator) -> None:
-    """Wait for a random moment: of the start of the worker, or of its work."""
-    if rng.random() < 0.3:
+def await_moment(run: Run, reference: Run, rng: np.random.Generator) -> None:
+    """Wait for a random moment: of the start of the worker, or of its work.
+
+    Work is timed by the share that is done, and where a kind tells none, by the time that the reference took.
+    """
+    if rng.random() < 0.2:
         time.sleep(float(rng.uniform(0, 1.5)))
         return
     share = float(rng.uniform(0, 0.9))
-    until(lambda: not run.is_active() or (run.state().state == "running" and run.state().share >= share))
-    time.sleep(float(rng.uniform(0, 0.3)))
+    until(lambda: run.state().state != "queued")
+    end = time.monotonic() + share * max(reference.state().seconds, 0.1)
+    until(lambda: not run.is_active() or time.monotonic() > end or run.state().share >= max(share, 0.05))
 
 
 def _await_leaving(worker: Worker | None) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,8 +14,8 @@ import numpy as np
 import psutil
 from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
-from benchmarks.faults.kills import LONGER, outcome, same, until
-from benchmarks.faults.workspaces import CONFIGS, votes_csv
+from benchmarks.faults.kills import LONGER, await_moment, outcome, same, until
+from benchmarks.faults.workspaces import CONFIGS, model_config, votes_csv
 from deem_core.runs import Run, Workspace
 from tests.browser import chromium
 from tests.browser.conftest import serve
@@ -27,11 +26,14 @@ PLACES = {
     "sweep": ("learning_rate", "sweep"),
     "compare": ("compare", "comparison"),
     "ask": ("review", "ask"),
+    "apply": ("home", "run"),
+    "inspect": ("learners", "run"),
 }
 """Kind of run → the page that shows it, and its name in the address."""
 Launch = Callable[[], Browser]
 
 _PATIENCE = 120_000  # milliseconds
+_TRIES = 8
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ def all_cases(root: Path, n: int, seed: int, tell: Callable[[str], None]) -> lis
     dataset = workspace.add_dataset("tree.csv", votes_csv(300))
     references: dict[str, Run] = {}
     for kind in PLACES:
-        references[kind] = workspace.start_run(kind, dataset, _config(kind))
+        config = _config(kind) if kind in CONFIGS else model_config(workspace, kind, references["train"])
+        references[kind] = workspace.start_run(kind, dataset, config)
         until(lambda kind=kind: not references[kind].is_active())
     with sync_playwright() as playwright:
         options = {"executable_path": executable, "args": list(chromium.LAUNCH_ARGS)}
@@ -84,11 +87,13 @@ def _case(workspace: Workspace, reference: Run, killed: str, launch: Launch, rng
             page = browser.new_page()
             page.goto(f"{url}/{PLACES[reference.kind][0]}?data={reference.dataset_id}")
             expect(page.locator(".st-key-side_dataset").first).to_be_visible(timeout=_PATIENCE)
-            run = workspace.start_run(reference.kind, workspace.dataset(reference.dataset_id), reference.config)
-            page.goto(_link(url, run))
-            until(lambda: run.state().state != "queued")
-            time.sleep(float(rng.uniform(0, 1)))
-            state = run.state()
+            for _ in range(_TRIES):
+                run = workspace.start_run(reference.kind, workspace.dataset(reference.dataset_id), reference.config)
+                page.goto(_link(url, run), wait_until="commit")
+                await_moment(run, reference, rng)
+                state = run.state()
+                if state.active:  # else it was quicker than the kill
+                    break
             before = (run.path / "worker.json").read_bytes()
             if killed == "server":
                 server.kill()
@@ -120,13 +125,18 @@ def _kill_browser(browser: Browser) -> None:
 
 def _link(url: str, run: Run) -> str:
     page, name = PLACES[run.kind]
-    return f"{url}/{page}?data={run.dataset_id}&{name}={run.id}"
+    shown = run.config["training"] if run.kind == "inspect" else run.id
+    return f"{url}/{page}?data={run.dataset_id}&{name}={shown}"
 
 
 def _shown(page: Page, link: str, run: Run) -> bool:
     page.goto(link)
     if run.kind == "ask":  # the sidebar does not list these
         expect(page.get_by_role("button", name=re.compile("Skip|Next|Start")).first).to_be_visible(timeout=_PATIENCE)
+    elif run.kind == "apply":
+        expect(page.locator(".st-key-recent_runs")).to_contain_text("Labelling", timeout=_PATIENCE)
+    elif run.kind == "inspect":
+        expect(page.get_by_role("tab", name="Scorecard")).to_be_visible(timeout=_PATIENCE)
     else:
         expect(page.locator(f".st-key-side_run_{run.kind}")).to_contain_text("Done", timeout=_PATIENCE)
     return page.get_by_text("Something broke").count() == 0

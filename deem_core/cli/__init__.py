@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from deem_core import __version__
-from deem_core.cli import ask, check, compare, describe, fuse, report, runs, simulate, sweep, system
+from deem_core.cli import ask, check, compare, describe, fuse, report, runs, simulate, sweep, system, terminal
 from deem_core.cli.options import Parser
 from deem_core.cli.requests import OUTPUTS, Request, Sent, export_options, request, run_facts, start, write_labels
 from deem_core.errors import DeemError
@@ -39,10 +39,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         options = parser().parse_args(argv)
         command: Callable[[argparse.Namespace], int | None] = options.command
-        code = command(options) or 0
+        with terminal.calm():
+            code = command(options) or 0
         sys.stdout.flush()
     except DeemError as error:
-        print(" ".join(str(error).splitlines()), file=sys.stderr)
+        print(terminal.spelled(" ".join(str(error).splitlines())), file=sys.stderr)
         return 2
     except MemoryError:
         print("There is not enough memory for this: try fewer rows, learners or classes.", file=sys.stderr)

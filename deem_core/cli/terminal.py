@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
-from collections.abc import Iterable, Sequence
-from typing import Self
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from typing import Any, Self, TextIO, cast
 
 from deem_core.control import Control, ProgressRecord
 from deem_core.errors import InputError
@@ -40,6 +42,38 @@ def on_one_line(text: str) -> str:
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
+_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def spelled(text: str) -> str:
+    """Return text with the characters spelled out that steer a terminal.
+
+    A name from a file may hold them: they would colour, delete or turn round what is printed.
+    """
+    return _STEERING.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+class _Calm:
+    """A stream whose texts steer no terminal."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        self._stream.write(spelled(text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def calm() -> Iterator[None]:
+    """Let nothing that is printed steer the terminal."""
+    with redirect_stdout(cast(TextIO, _Calm(sys.stdout))):
+        yield
+
+
 WIDTH = 30
 """Characters of the bar."""
 
@@ -63,7 +97,7 @@ class Bar(Control):
             return
         self.drawn = True
         left = f": about {(time.monotonic() - self.begun) * (1 - share) / share:.0f} s left" if share > 0 else ""
-        words = f"{clip(step, _WORDS - len(left))}{left}"
+        words = f"{clip(spelled(step), _WORDS - len(left))}{left}"
         bar = "█" * int(WIDTH * share)
         print(f"\r  {bar:<{WIDTH}} {share:4.0%}  {words:<{_WORDS}}", end="", file=sys.stderr, flush=True)
 

@@ -45,7 +45,7 @@ def show(result: results.Labelled, place: str) -> None:
     ending, mime = results.FORMATS[kind]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(_story(result, options))
-        # The preview has a button "Download as CSV" of its own, for what it shows: this one says how much it brings.
+        # The preview shows some of the rows: the button says how many it brings.
         widgets.download(
             f"Download {result.instead or text.count(result.votes.n_rows, 'row')} as {kind}",
             lambda: results.fused_bytes(result, ending, options, **how),

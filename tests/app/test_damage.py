@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.faults import damage
+from benchmarks.faults.addresses import addresses
 from benchmarks.faults.workspaces import full_workspace
 from deem_core.runs import Workspace
 from tests.app.conftest import button, expect_calm, words
@@ -64,9 +65,12 @@ def test_an_input_that_is_not_what_was_uploaded_is_said(app, workspace, dataset)
     assert "its content is not what was uploaded. Upload the file again" in words(app)
 
 
-def test_pages_stand_a_sample_of_corruptions(tmp_path):
+def test_pages_stand_a_sample_of_corruptions_and_of_wrong_addresses(tmp_path):
     """`benchmarks.bench_faults` has hundreds."""
     full_workspace((tmp_path / "whole").resolve())
+    visited = addresses((tmp_path / "whole").resolve(), 20, seed=5)  # each page twice
+    assert visited.problems == []
+    assert visited.outcomes["shown"] == 20
     tally = damage.pages((tmp_path / "whole").resolve(), (tmp_path / "place").resolve(), 6, seed=5)
     assert tally.problems == []
     assert tally.outcomes["shown"] == 6

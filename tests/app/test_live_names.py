@@ -1,12 +1,19 @@
-"""Names from a file stay names on every page: no formula, colour, icon, link or HTML comes of them."""
+"""Names from a file stay names on every page: no formula, colour, icon, link or HTML comes of them.
 
+Nor do they in what a page lets people download.
+"""
+
+import csv
+import io
+import json
 import re
 import shutil
+from html.parser import HTMLParser
 
 import pytest
 
 from deem_core.runs import Workspace
-from studio import state
+from studio import state, widgets
 from tests import nasty
 from tests.app.conftest import expect_calm
 from tests.in_process import QUICK, done, inspected
@@ -29,6 +36,19 @@ LITERAL = {  # kinds of elements → their fields that Streamlit shows as they a
 }
 NAMING = {"data", "train", "learners", "dependence", "review", "compare"}
 """Pages on which names stand outside tables and pictures, whatever the tab."""
+
+DOWNLOADS = {
+    "data": {".csv"},
+    "learning_rate": set(),
+    "train": {".csv"},
+    "rows": {".csv"},
+    "review": {".csv"},
+    "compare": {".csv", ".parquet"},
+    "export": {".csv", ".json", ".html"},
+}
+"""Pages that offer files, and of which kinds, all their tabs together."""
+FORMULA = re.compile(r"^\s*[=+\-@＝＋－＠]|^[\t\r\n]")
+NUMBER = re.compile(r"^\s*[+-]?[\d.,]+(?:[eE][+-]?\d+)?\s*%?\s*$|^[+-]$")
 
 PAGES = {
     "home": [{}],
@@ -112,8 +132,48 @@ def alive(app):
     return found
 
 
+class Tags(HTMLParser):
+    """Tags of a page by which a name would have come alive."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        if any(name.startswith("on") or "zq.example" in (value or "") for name, value in attrs) or tag == "img":
+            self.found.append((tag, attrs))
+
+
+def harm(name, data):
+    """Return what a downloaded file would do when it is opened."""
+    if name.endswith(".csv"):
+        cells = [cell for line in csv.reader(io.StringIO(data.decode("utf-8-sig"))) for cell in line]
+        return [cell for cell in cells if FORMULA.match(cell) and not NUMBER.match(cell)]
+    if name.endswith(".json"):
+        return [] if json.loads(data) else ["empty"]
+    return Tags(data.decode()).found if name.endswith(".html") else []
+
+
+@pytest.fixture
+def downloads(monkeypatch):
+    """What pages offer to download: name and content."""
+    offered, true = {}, widgets.download
+
+    def download(label, data, file_name, key, **looks):
+        offered[file_name] = data()
+        true(label, data, file_name, key, **looks)
+
+    monkeypatch.setattr(widgets, "download", download)
+    return offered
+
+
+SEEN = {}
+"""Endings of files that the pages offered, by page."""
+
+
 @pytest.mark.parametrize(("page", "kept"), [(page, kept) for page, states in PAGES.items() for kept in states])
-def test_names_of_a_file_do_nothing_on_a_page(app, made, page, kept):
+def test_names_of_a_file_do_nothing_on_a_page(app, made, downloads, page, kept):
     data, runs = made
     for name, value in {
         state.DATA: data,
@@ -131,3 +191,11 @@ def test_names_of_a_file_do_nothing_on_a_page(app, made, page, kept):
     everything = alive(app)
     assert page not in NAMING or any(nasty.MARK in text for _, text in everything), "no name is on this page"
     assert [(place, text[:300]) for place, text in everything if LIVE.search(text)] == []
+    assert {name: found for name, data in downloads.items() if (found := harm(name, data))} == {}
+    assert not any(re.search(r"[^\w.() -]", name) for name in downloads)
+    SEEN.setdefault(page, set()).update(name[name.rindex(".") :] for name in downloads)
+
+
+def test_files_of_every_kind_were_looked_at():
+    if SEEN.keys() >= DOWNLOADS.keys():  # all of these tests have run
+        assert {page: kinds - SEEN[page] for page, kinds in DOWNLOADS.items() if kinds - SEEN[page]} == {}

@@ -24,6 +24,8 @@ ALIVE = """() => {
     look("b, strong, em, s, del, code", "emphasis", node => /^(zq|bold|text)$/.test(node.textContent.trim()));
     look("[data-testid=stMarkdownContainer]", "turned text",  // each text of a picture or table stands alone
         node => /[\u202a-\u202e\u2066-\u2069]/.test(node.textContent));
+    look("[data-testid=stElementToolbarButton] [aria-label^='Download as CSV']", "download of cells as they are",
+        node => node.checkVisibility());
     return found;
 }"""
 PAGES = ("", "data", "learning_rate", "train", "learners", "dependence", "rows", "review", "compare", "export")

@@ -183,3 +183,36 @@ def test_json_of_commands_is_json_with_the_names_as_they_are(tmp_path):
         told = json.loads(out.read_text(encoding="utf-8"))
         assert told
     assert LIVE[8] in out.read_text(encoding="utf-8") or json.dumps(LIVE[8])[1:-1] in out.read_text(encoding="utf-8")
+
+
+STEERING = "\x1b]0;zq\x07\x1b[31m\u202e"
+"""Sets the title of a terminal, turns its text red and its line round."""
+
+
+def test_nothing_that_is_printed_steers_a_terminal(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("DEEM_HOME", str(tmp_path / "home"))
+    data, rng = tmp_path / f"votes{STEERING}.jsonl", np.random.default_rng(0)
+    truth = rng.integers(2, size=40)
+    codes = np.where(rng.random((40, 3)) < 0.8, truth[:, None], rng.integers(2, size=(40, 3)))
+    names, labels = [f"{STEERING}{name}" for name in ("ann", "bob", "cy")], (f"x{STEERING}", f"y{STEERING}")
+    records = [
+        {f"id{STEERING}": f"{row}{STEERING}", **{name: labels[code] for name, code in zip(names, votes, strict=True)}}
+        for row, votes in enumerate(codes)
+    ]
+    data.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    out = str(tmp_path / f"fused{STEERING}.csv")
+    lines = (
+        ["describe", str(data)],
+        ["fuse", str(data), "-o", out],
+        ["compare", str(data), "--methods", "mv,ds", "--seeds", "1"],
+        ["ask", str(data), "-n", "3", "-o", out],
+        ["fuse", str(data), "-o", out, "--truth", f"none{STEERING}"],
+        ["fuse", str(data), "-o", out, f"--{STEERING}"],
+        ["describe", str(tmp_path / STEERING)],
+    )
+    codes = [main(line) for line in lines]
+    assert codes == [0, 0, 0, 0, 2, 2, 2]
+    printed = capsys.readouterr()
+    for text in (printed.out, printed.err):
+        assert "\\x1b]0;zq" in text
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e]", text)

@@ -34,8 +34,13 @@ def test_the_first_look_does_not_wait_and_only_one_asks():
 
 
 def test_a_failure_ends_the_asking_and_keeps_what_was_known(monkeypatch):
-    failures, threads = [], threading.active_count()
-    monkeypatch.setattr(threading, "excepthook", lambda told: failures.append(told.exc_type))
+    failures, failed = [], threading.Semaphore(0)
+
+    def note(told):
+        failures.append(told.exc_type)
+        failed.release()
+
+    monkeypatch.setattr(threading, "excepthook", note)
     asked = Questions()
 
     def fail():
@@ -47,8 +52,7 @@ def test_a_failure_ends_the_asking_and_keeps_what_was_known(monkeypatch):
     assert asked.get("a", fail) == (5, True)
     asked.fresh_seconds = lambda answer: float("inf")
     assert _settled(asked, "a", fail) == 5
-    while threading.active_count() > threads:
-        time.sleep(0.005)
+    assert failed.acquire(timeout=60)  # the thread fails a moment after its answer is there
     assert failures == [IndexError]
 
 

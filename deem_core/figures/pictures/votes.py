@@ -35,11 +35,11 @@ _BY_RANK = (
 
 def votes_per_class(votes: Votes) -> Picture:
     """Return how often each learner votes for each class."""
-    classes = list(votes.classes)
+    counts, learners, classes = votes.class_counts, votes.learners, list(votes.classes)
     many = len(classes) > MOST_SHOWN
     return Picture(
         question="What does each learner vote for?",
-        draw=lambda theme: draw_votes.votes_per_class(votes.class_counts, votes.learners, classes, theme=theme),
+        draw=lambda theme: draw_votes.votes_per_class(counts, learners, classes, theme=theme),
         alt=(
             "Lines: the share of each learner's votes in its most frequent classes."
             if many
