@@ -33,10 +33,8 @@ OUTPUTS = {"json": "application/json", "csv": "text/csv", "csv.gz": "application
 EXPORT = ("review-below", "review-share", "blank", "unsafe")
 """Options of the fused file."""
 
-_NONE_OF_A_REQUEST = frozenset(
-    ("output", "json", "scorecard", "labels-out", "stream", "sample", "help")
-    + ("format", "from-name", "to-name", "model-version")  # the address says how it wants its labels
-)
+_FORMAT = ("format", "from-name", "to-name", "model-version")  # an address says how it wants its labels
+_NONE_OF_A_REQUEST = frozenset((*_FORMAT, "output", "json", "scorecard", "labels-out", "stream", "sample", "help"))
 _OF_THE_MACHINE = frozenset(("consider", "draws"))  # names of trainings, and what no run of `apply` takes
 _YES, _NO = ("", "1", "true", "yes", "on"), ("0", "false", "no", "off")
 
