@@ -117,9 +117,9 @@ def settings(found: datasets.Opened | datasets.Unread) -> None:
     with second:
         intake.option("delimiter", "Delimiter", readers.DELIMITERS, form.delimiter, dataset, applies=form.is_delimited)
     with third:
-        intake.option(
-            "encoding", "Encoding", intake.ENCODINGS, form.encoding, dataset, applies=form.encoding != "parquet"
-        )
+        intake.option("encoding", "Encoding", intake.ENCODINGS, form.encoding, dataset, applies=form.is_text)
+    if form.choice is not None:
+        intake.option(form.choice.option, form.choice.title, form.choice.names, form.choice.chosen, dataset)
     intake.roles(found)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
@@ -147,15 +147,18 @@ def mend(found: datasets.Unread) -> None:
     with st.container(border=True, key="mend"):
         st.warning(text.plain(found.sketch.problem), icon=":material/info:")
         st.subheader("Columns and reading", anchor=False)
-        if found.format.source is None:
+        if found.format.choice is not None and found.format.source is None:
+            st.caption(f"The file is kept. Choose the {found.format.choice.title.casefold()} to be read.")
+        elif found.format.source is None:
             st.caption("The file is kept. Try another delimiter or encoding, or fix it and upload it again.")
         else:
             st.caption("The file is kept. Set the role of each column here, or try another layout or delimiter.")
         settings(found)
-    st.header("The raw file", anchor=False)
-    if found.format.source is None:
+    if found.format.source is not None or found.sketch.lines:
+        st.header("The raw file", anchor=False)
+    if found.format.source is None and found.sketch.lines:
         st.code("\n".join(found.sketch.lines), language=None, height=320)
-    else:
+    elif found.format.source is not None:
         preview(found)
     st.header("Files", anchor=False)
     files()

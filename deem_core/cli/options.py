@@ -44,7 +44,7 @@ def add_command(commands: Any, name: str, run: Callable[..., None], summary: str
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
     """Add the file argument and the options for reading it."""
-    parser.add_argument("file", metavar="FILE", help="CSV, TSV, semicolon or pipe file, gzip of these, or Parquet")
+    parser.add_argument("file", metavar="FILE", help="CSV, TSV, JSON, Parquet, XLSX, …; see docs/formats.md")
     group = parser.add_argument_group("reading", "all detected from the file unless set here; see docs/formats.md")
     group.add_argument(
         "--layout", choices=["auto", "wide", "long", "soft"], default="auto", help="how the file is laid out"
@@ -53,6 +53,7 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
         "--delimiter", choices=["comma", "tab", "semicolon", "pipe"], help="between cells of a text file"
     )
     group.add_argument("--encoding", metavar="NAME", help="of a text file, such as utf-8 or cp1252")
+    group.add_argument("--sheet", metavar="NAME", help="sheet of a workbook, by name or number (default: the first)")
     group.add_argument("--worker", metavar="COL", help="column of a long file that names the worker")
     group.add_argument("--label", metavar="COL", help="column of a long file that holds the answer")
     group.add_argument("--id", metavar="COL", help="column that names the rows")
@@ -113,6 +114,7 @@ def reading_options(options: argparse.Namespace) -> dict[str, Any]:
         "label": options.label,
         "delimiter": options.delimiter,
         "encoding": options.encoding,
+        "sheet": options.sheet,
         "gold": options.gold,
         "gold_file": options.gold_file,
         "merge_spellings": options.merge_spellings,

@@ -1,6 +1,8 @@
 """Readers: files of votes, turned into `Votes` with a report."""
 
 from deem_core.readers.columns import encode_names
+from deem_core.readers.formats.content import Choice
+from deem_core.readers.formats.foreign import TEXTS
 from deem_core.readers.gold import ROW, GoldReading, labels_by_row, queue_answer, read_gold, row_numbers
 from deem_core.readers.label_file import read_labels, to_json, write_labels
 from deem_core.readers.label_table import LabelRow, Wish, label_table, may_be_one, wished_map
@@ -22,6 +24,8 @@ __all__ = [
     "DELIMITERS",
     "HOW_TO_USE_PROBABILITIES",
     "ROW",
+    "TEXTS",
+    "Choice",
     "GoldReading",
     "LabelMap",
     "LabelRow",

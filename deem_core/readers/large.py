@@ -24,7 +24,7 @@ from deem_core.readers.notes import Notebook, Report, peak_bytes
 from deem_core.readers.parse import delimiter_of
 from deem_core.readers.read import Layout, Plan, Reading, find_layout, note_file
 from deem_core.readers.source import Source
-from deem_core.readers.stream import Stream, open_stream
+from deem_core.readers.stream import Stream, WholeOnlyError, open_stream
 from deem_core.readers.truth import TruthCoding, code_truth_column
 from deem_core.typing import Codes
 from deem_core.votes import Votes
@@ -37,10 +37,6 @@ PART_ROWS = 1 << 18
 
 HEAD_ROWS = 20_000
 """Rows at the beginning that tell the layout."""
-
-
-class WholeOnlyError(InputError):
-    """A file that can be read whole, but not in parts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +147,7 @@ def open_large(
     gold_file: Any = None,
     merge_spellings: bool = False,
     labels: Any = None,
+    sheet: str | None = None,
     control: Control = NO_CONTROL,
 ) -> LargeFile:
     """Open a file to be read in parts.
@@ -169,6 +166,8 @@ def open_large(
     if gold is not None or gold_file is not None:
         raise WholeOnlyError("Gold labels are compared with the answers of all rows: such a file is read whole.")
     notebook = Notebook()
+    if sheet is not None:
+        raise WholeOnlyError("Workbooks are read whole only: leave --stream out.")
     stream = open_stream(
         path, notebook, delimiter=None if delimiter is None else delimiter_of(delimiter), encoding=encoding
     )

@@ -60,6 +60,10 @@ class Report:
         The most memory the process has ever held, after reading; None where the system does not tell.
     unused_probabilities : tuple of str
         Columns that look like probabilities and are not read as any.
+    format : str
+        "text", "json", "parquet", "xlsx", …
+    sheet : str, optional
+        Of a workbook.
     """
 
     layout: str
@@ -74,6 +78,8 @@ class Report:
     held_bytes: int
     peak_bytes: int | None
     unused_probabilities: tuple[str, ...] = ()
+    format: str = "text"
+    sheet: str | None = None
 
     def sentences(self, kind: Kind | None = None) -> list[str]:
         """Return the notes as plain sentences, of one kind or all."""
@@ -90,6 +96,8 @@ class Report:
             "encoding": self.encoding,
             "delimiter": self.delimiter,
             "compression": self.compression,
+            "format": self.format,
+            "sheet": self.sheet,
             "n_rows": self.n_rows,
             "n_learners": self.n_learners,
             "n_classes": self.n_classes,

@@ -12,7 +12,7 @@ from deem_core.readers import DELIMITERS, to_json
 
 PROGRAM = ("python", "-m", "deem_core")
 
-_ONE = ("layout", "id", "truth", "gold", "worker", "label", "encoding")
+_ONE = ("layout", "id", "truth", "gold", "worker", "label", "encoding", "sheet")
 _MANY = {"learners": "--learner", "ignore": "--ignore", "missing": "--missing"}
 
 

@@ -19,7 +19,7 @@ from deem_core.votes import MissingRule
 
 READING = (
     *("layout", "id", "truth", "learners", "ignore", "missing", "worker", "label", "delimiter", "encoding"),
-    *("classes", "known_learners", "gold", "merge_spellings", "labels"),
+    *("classes", "known_learners", "gold", "merge_spellings", "labels", "sheet"),
 )
 """What can be said about how to read a file; see `deem_core.readers.read`."""
 

@@ -18,12 +18,12 @@ from studio.errors import callback_boundary
 from studio.text import plain
 
 ENCODINGS = ("utf-8", "cp1252", "latin-1", "utf-16", "mac-roman", "cp1251", "shift-jis", "gb18030")
-FILE_TYPES = ("csv", "tsv", "txt", "jsonl", "ndjson", "json", "gz", "parquet", "pq")
+FILE_TYPES = ("csv", "tsv", "txt", "jsonl", "ndjson", "json", "gz", "parquet", "pq", "xlsx", "ods")
 """Endings that the uploader takes."""
 FOUND = "detected"
 LABELS = ("merge_spellings", "labels")
 """Reading options about labels."""
-KEPT = ("delimiter", "encoding", "missing", *LABELS)
+KEPT = ("delimiter", "encoding", "sheet", "missing", *LABELS)
 """Reading options that hold whatever the columns are."""
 COLUMNS_CHOSEN = 25
 """More columns than this have their roles in a table."""
@@ -33,7 +33,7 @@ def uploader(page: str | None = None) -> None:
     """Show the uploader of votes; ``page`` is opened afterwards."""
     key = state.uploader("votes")
     st.file_uploader(
-        "Upload a file of votes: CSV, TSV, JSON or Parquet, also gzipped",
+        "Upload a file of votes: CSV, TSV, JSON, Parquet, Excel, …",
         key=key,
         type=FILE_TYPES,
         on_change=take_upload,
@@ -231,8 +231,9 @@ def _change_option(name: str, key: str) -> None:
     if found is None:
         return
     # Another layout, delimiter or encoding makes other columns: roles given before no longer mean anything.
-    options = {each: told for each, told in found.dataset.reading.items() if each in ("layout", *KEPT)}
-    options.pop(name, None)
+    choice = None if found.format.choice is None else found.format.choice.option
+    kept = KEPT if name == choice else ("layout", choice, *KEPT)
+    options = {each: told for each, told in found.dataset.reading.items() if each in kept and each != name}
     if wish != FOUND:
         options[name] = wish
     with callback_boundary(state.READING):
@@ -283,7 +284,8 @@ def reading_of(layout: str, roles: Mapping[str, str], before: Mapping[str, Any])
     InputError
         If two columns want a role that only one can play, or a long file lacks one.
     """
-    options = {name: value for name, value in before.items() if name in KEPT}
+    kept = KEPT if layout == "long" else (*KEPT, "label")  # elsewhere it is no column, but a question of the file
+    options = {name: value for name, value in before.items() if name in kept}
     options["layout"] = layout
     for role in _SINGLE:
         names = [name for name, played in roles.items() if played == role]

@@ -1,0 +1,40 @@
+"""The Data page with files that hold several tables or questions: one is chosen there and stays chosen."""
+
+import pytest
+
+from deem_core.reporting.command import reading_words
+from studio import state
+from tests.app.conftest import expect_calm, metrics, words
+from tests.app.test_data import go, upload
+from tests.core.readers.formats.test_workbook import TWO
+
+
+@pytest.fixture
+def data(app):
+    """The Data page without data."""
+    return go(app)
+
+
+def choice(app, label):
+    return next(each for each in app.selectbox if each.label == label)
+
+
+def test_a_sheet_is_picked_and_belongs_to_the_dataset(data, workspace):
+    upload(data, "votes.xlsx", TWO)
+    expect_calm(data)
+    assert metrics(data)["Rows"] == "3"
+    assert choice(data, "Sheet").options == ["Votes (detected)", "Votes", "Answers"]
+    assert choice(data, "Encoding").disabled
+    choice(data, "Sheet").set_value("Answers").run()
+    expect_calm(data)
+    assert metrics(data)["Rows"] == "5"
+    dataset = workspace.dataset(data.query_params[state.DATA])
+    assert dataset.reading == {"sheet": "Answers"}
+    assert workspace.read(dataset).report.sheet == "Answers"
+    assert reading_words(dataset.inputs()) == ["--sheet", "Answers"]
+    choice(data, "Layout").set_value("long").run()  # other choices keep the sheet
+    assert workspace.dataset(data.query_params[state.DATA]).reading == {"sheet": "Answers", "layout": "long"}
+    choice(data, "Sheet").set_value("Votes").run()  # another sheet is another table: its layout is found anew
+    assert workspace.dataset(data.query_params[state.DATA]).reading == {"sheet": "Votes"}
+    assert metrics(data)["Learners"] == "3"
+    assert "Excel workbook, sheet 'Votes'" in words(data)
