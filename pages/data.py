@@ -118,7 +118,7 @@ def settings(found: datasets.Opened | datasets.Unread) -> None:
         intake.option("delimiter", "Delimiter", readers.DELIMITERS, form.delimiter, dataset, applies=form.is_delimited)
     with third:
         intake.option("encoding", "Encoding", intake.ENCODINGS, form.encoding, dataset, applies=form.is_text)
-    if form.choice is not None:
+    if form.choice is not None and len(form.choice.names) > 1:
         intake.option(form.choice.option, form.choice.title, form.choice.names, form.choice.chosen, dataset)
     intake.roles(found)
     with st.container(horizontal=True, vertical_alignment="center"):

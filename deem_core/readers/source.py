@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +14,7 @@ import pyarrow.compute as pc
 from deem_core.errors import InputError
 from deem_core.readers import decode, parquet, parse, records
 from deem_core.readers.bounds import Packed
-from deem_core.readers.formats import foreign
+from deem_core.readers.formats import exports, foreign
 from deem_core.readers.formats.content import Choice, Content, as_text, told_type
 from deem_core.readers.formats.foreign import Wish
 from deem_core.readers.notes import Notebook
@@ -159,7 +161,13 @@ def _open(file: Any, notebook: Notebook, *, delimiter: str | None, encoding: str
         return _from_content(raw.name, content, notebook, packed=raw)
     text = decode.decode(raw, encoding)
     if delimiter is None and is_json(text.data):
-        return _from_records(raw, text, notebook)
+        beside = Path(file) if isinstance(file, (str, os.PathLike)) else None
+        content = exports.read_export(Packed(raw.name, raw.packed), text.data, text.encoding, wish, beside)
+        if content is None:
+            return _from_records(raw, text, notebook)
+        for doubt in filter(None, (raw.doubt, text.doubt)):
+            notebook.add("warning", doubt)
+        return _from_content(raw.name, content, notebook, packed=raw)
     parsed = parse.parse(raw.name, text.data, delimiter, packed=raw.packed)
     names = clean_header(raw.name, parsed.header, parsed.columns, notebook)
     table = pa.table(parsed.columns, names=names)

@@ -226,7 +226,7 @@ def open_stream(
 
 
 def is_read_whole(path: str | os.PathLike[str]) -> bool:
-    """Tell formats that are read whole only, by the beginning of a file."""
+    """Tell formats that are read whole only."""
     head = _read_head(Path(path)).data
     return is_json(head) or is_binary(head)
 

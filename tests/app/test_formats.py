@@ -6,6 +6,7 @@ from deem_core.reporting.command import reading_words
 from studio import state
 from tests.app.conftest import expect_calm, metrics, words
 from tests.app.test_data import go, upload
+from tests.core.readers.formats.test_exports import BOTH, dumped
 from tests.core.readers.formats.test_workbook import TWO
 
 
@@ -38,3 +39,20 @@ def test_a_sheet_is_picked_and_belongs_to_the_dataset(data, workspace):
     assert workspace.dataset(data.query_params[state.DATA]).reading == {"sheet": "Votes"}
     assert metrics(data)["Learners"] == "3"
     assert "Excel workbook, sheet 'Votes'" in words(data)
+
+
+def test_a_question_of_an_export_is_asked_for_and_kept(data, workspace):
+    upload(data, "export.json", dumped(BOTH))
+    expect_calm(data)
+    assert "2 questions" in words(data)
+    assert "Choose the question to be read" in words(data)
+    choice(data, "Question").set_value("topic").run()
+    expect_calm(data)
+    assert metrics(data)["Annotators"] == "3"
+    assert workspace.dataset(data.query_params[state.DATA]).reading == {"label": "topic"}
+    choice(data, "Role of annotator_3").set_value("ignore").run()
+    expect_calm(data)
+    assert metrics(data)["Annotators"] == "2"
+    kept = workspace.dataset(data.query_params[state.DATA])
+    assert (kept.reading["label"], kept.reading["layout"]) == ("topic", "wide")
+    assert reading_words(kept.inputs())[:4] == ["--layout", "wide", "--id", "id"]

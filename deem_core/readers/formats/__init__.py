@@ -1,1 +1,1 @@
-"""Formats of other programs: from bytes, folders and frames to columns of text."""
+"""Formats of other programs, read as columns of text."""

@@ -1,4 +1,4 @@
-"""Content: columns of text that a format holds, and what it says of them."""
+"""Content: columns of text, and what their format says."""
 
 from __future__ import annotations
 

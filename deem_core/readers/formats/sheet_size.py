@@ -66,7 +66,7 @@ def _shared_lengths(text: bytes) -> list[int]:
 
 
 def _xlsx(name: str, text: bytes, lengths: list[int], longest: int) -> tuple[int, int]:
-    """Return the cells of a sheet's rectangle, and bytes of its shared texts."""
+    """Return a sheet's cells as a rectangle, and its shared bytes."""
     first_row = first_column = last_row = last_column = more = matched = unplaced = 0
     for found in _CELL.finditer(text):
         matched += 1
@@ -107,7 +107,7 @@ def _number(letters: bytes) -> int:
 
 
 def _ods(name: str, text: bytes) -> tuple[int, int]:
-    """Return the cells of all sheets written out, and the bytes of their texts."""
+    """Return the cells of all sheets, and bytes of texts."""
     if sum(1 for _ in _ODS_CELL.finditer(text)) != sum(1 for _ in _ODS_CELL_BEGINS.finditer(text)):
         raise _invalid(name)
     starts = [found.start() for found in _ODS_ROW.finditer(text)]

@@ -1,4 +1,4 @@
-"""Workbooks: a sheet of an .xlsx or .ods file as columns of text."""
+"""Workbooks: a sheet of .xlsx or .ods as columns."""
 
 from __future__ import annotations
 
