@@ -53,7 +53,11 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
         "--delimiter", choices=["comma", "tab", "semicolon", "pipe"], help="between cells of a text file"
     )
     group.add_argument("--encoding", metavar="NAME", help="of a text file, such as utf-8 or cp1252")
-    group.add_argument("--sheet", metavar="NAME", help="sheet of a workbook, by name or number (default: the first)")
+    group.add_argument(
+        "--sheet",
+        metavar="NAME",
+        help="sheet of a workbook, or array of an .npz, by name or number (default: the first sheet)",
+    )
     group.add_argument("--worker", metavar="COL", help="column of a long file that names the worker")
     group.add_argument("--label", metavar="COL", help="column of a long file that holds the answer")
     group.add_argument("--id", metavar="COL", help="column that names the rows")

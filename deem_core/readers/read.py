@@ -115,7 +115,8 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     labels : mapping or pairs, optional
         Label → the name of its class; None or an empty name is no vote. Classes come in this order, before all others.
     sheet : str or int, optional
-        The sheet of a workbook, by its name or its number from 1. By default the first that holds anything.
+        The sheet of a workbook, by its name or its number from 1, by default the first that holds anything; or the
+        array of an archive of NumPy, if it has several matrices.
 
     Returns
     -------

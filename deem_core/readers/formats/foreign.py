@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from deem_core.errors import InputError
 from deem_core.readers import decode
+from deem_core.readers.formats import matrices
 from deem_core.readers.formats.content import Content
 
 TEXTS = frozenset({"text", "json", "label studio", "argilla", "wrench"})
@@ -31,7 +32,7 @@ class Wish:
 
 def is_binary(data: bytes) -> bool:
     """Tell whether `read_binary` knows files that begin like this."""
-    return data.startswith(ZIP)
+    return data.startswith((ZIP, matrices.NPY))
 
 
 def read_binary(raw: decode.Raw, wish: Wish) -> Content | None:
@@ -45,6 +46,8 @@ def read_binary(raw: decode.Raw, wish: Wish) -> Content | None:
     data = raw.data
     if data.startswith(ZIP):
         return _read_zip(raw, wish)
+    if data.startswith(matrices.NPY):
+        return matrices.read_npy(raw.name, data, raw.packed)
     if data.startswith(OLD_OFFICE) and "EncryptedPackage".encode("utf-16-le") in data[: 1 << 22]:
         raise InputError(f"{raw.name} is an Excel workbook protected by a password. Save it without one.")
     return None
@@ -54,6 +57,8 @@ def _read_zip(raw: decode.Raw, wish: Wish) -> Content:
     from deem_core.readers.formats import workbook, zipped  # noqa: PLC0415  # few files need them
 
     archive = zipped.Archive.of(raw.name, raw.data)
+    if matrices.is_npz(archive):
+        return matrices.read_npz(archive, wish.sheet)
     kind = workbook.kind_of(archive)
     if kind is not None:
         return workbook.read_workbook(archive, kind, wish.sheet)
