@@ -33,7 +33,7 @@ _SIGNATURES = (  # how files begin that are not tables, and what to do with them
     (b"7z\xbc\xaf", "a 7-Zip archive", "Unpack it and upload the CSV inside."),
     (b"SQLite format 3", "an SQLite database", "Export the table as CSV."),
     (b"\x89PNG", "a picture", "Upload a CSV, TSV, JSON or Parquet file."),
-    (b"ARROW1", "an Arrow file", "Save it as Parquet or CSV."),
+    (b"FEA1", "an old Feather file", "Write it again with a newer pandas or Arrow."),
 )
 MARKED = "UTF-8 with byte order mark"
 WINDOWS = "Windows-1252 (Latin-1)"

@@ -232,7 +232,7 @@ def find_layout(request: Request, layout: Layout) -> Plan:
         if triplet is not None:
             return Plan("long", request, triplet=triplet)
     taken = {*(learners or ()), *(name for name in (request.id, request.truth) if name is not None)}
-    may_be_soft = layout == "soft" or (layout == "auto" and not request.source.roles)
+    may_be_soft = layout == "soft" or (layout == "auto" and not request.source.tells_learners)
     naming = soft_naming(request, columns, taken, layout) if may_be_soft else None
     known = naming.learners if naming else []
     soft_columns = set(naming.columns) if naming else set[str]()
@@ -310,7 +310,7 @@ def _without_ignored(request: Request) -> list[str]:
 def _long_columns(request: Request, columns: Sequence[str], layout: Layout) -> long.LongColumns | None:
     triplet = long.find_columns(columns, request.id, request.truth, request.worker, request.label)
     if layout == "auto":
-        if request.source.votes or request.source.roles:  # the file says who voted
+        if request.source.votes or request.source.tells_learners:  # the file says who voted
             return None
         return triplet if long.looks_long(request.source, triplet, request.gold) else None
     if triplet is None and len(columns) == 3 and request.id is None and request.truth is None:

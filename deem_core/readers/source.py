@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,14 @@ import pyarrow.compute as pc
 from deem_core.errors import InputError
 from deem_core.readers import decode, parquet, parse, records
 from deem_core.readers.bounds import Packed
-from deem_core.readers.formats import exports, foreign
+from deem_core.readers.formats import arrow, exports, folders, foreign, frames
 from deem_core.readers.formats.content import Choice, Content, as_text, told_type
 from deem_core.readers.formats.foreign import Wish
 from deem_core.readers.notes import Notebook
 from deem_core.readers.objects import is_json
 from deem_core.readers.roles import UNNAMED
 from deem_core.text import clip, count
+from deem_core.votes.frames import is_frame
 from deem_core.votes.labels import LabelColumn, encode, is_number
 
 LONGEST_NAME = 64
@@ -70,6 +71,11 @@ class Source:
     def packed(self) -> Packed:
         """The file by its size, for what is made of it."""
         return Packed(self.name, self.bytes)
+
+    @property
+    def tells_learners(self) -> bool:
+        """Whether the format itself says who voted."""
+        return "learner" in self.roles.values()
 
     @property
     def columns(self) -> list[str]:
@@ -153,7 +159,27 @@ def open_source(
 
 
 def _open(file: Any, notebook: Notebook, *, delimiter: str | None, encoding: str | None, wish: Wish) -> Source:
-    raw = decode.load(file)
+    if is_frame(file):
+        name, frame = frames.read_frame(file, wish.label)
+        return _from_content(name, frame, notebook)
+    if isinstance(file, (str, os.PathLike)) and folders.split_folder(Path(file)) is not None:
+        found = folders.read_folder(Path(file), wish.label, lambda path: _columns_of(path, notebook))
+        if isinstance(found, Path):
+            return _open(found, notebook, delimiter=delimiter, encoding=encoding, wish=wish)
+        return replace(_from_content(Path(file).name, found[1], notebook), bytes=found[0])
+    beside = Path(file) if isinstance(file, (str, os.PathLike)) else None
+    return _open_bytes(decode.load(file), notebook, delimiter=delimiter, encoding=encoding, wish=wish, beside=beside)
+
+
+def _open_bytes(
+    raw: decode.Raw,
+    notebook: Notebook,
+    *,
+    delimiter: str | None,
+    encoding: str | None,
+    wish: Wish,
+    beside: Path | None,
+) -> Source:
     if raw.is_parquet:
         return _from_parquet(raw, notebook)
     content = foreign.read_binary(raw, wish)
@@ -161,7 +187,6 @@ def _open(file: Any, notebook: Notebook, *, delimiter: str | None, encoding: str
         return _from_content(raw.name, content, notebook, packed=raw)
     text = decode.decode(raw, encoding)
     if delimiter is None and is_json(text.data):
-        beside = Path(file) if isinstance(file, (str, os.PathLike)) else None
         content = exports.read_export(Packed(raw.name, raw.packed), text.data, text.encoding, wish, beside)
         if content is None:
             return _from_records(raw, text, notebook)
@@ -309,6 +334,12 @@ def refuse_repeated(file: str, names: list[str]) -> None:
             seen[name] = position
 
 
+def _columns_of(path: Path, notebook: Notebook) -> dict[str, pa.ChunkedArray]:
+    """Return the columns of one of several Parquet files."""
+    table = _from_parquet(decode.load(path), notebook).table
+    return {name: table[name] for name in table.column_names}
+
+
 def _from_parquet(raw: decode.Raw, notebook: Notebook) -> Source:
     texts = {}
     packed = Packed(raw.name, raw.packed)
@@ -316,7 +347,7 @@ def _from_parquet(raw: decode.Raw, notebook: Notebook) -> Source:
         schema = file.schema_arrow
         refuse_repeated(raw.name, [name.strip() for name in schema.names])
         parquet.check_rows(file, packed)
-        plain = parquet.plain_columns(schema)
+        plain, named = parquet.plain_columns(schema), arrow.class_names(schema.metadata)
         table = file.read(None if len(plain) == len(schema) else plain, use_pandas_metadata=False)
         for field in schema:
             column = table[field.name] if field.name in plain else None
@@ -326,7 +357,7 @@ def _from_parquet(raw: decode.Raw, notebook: Notebook) -> Source:
             if text is None:
                 notebook.leave_out(field.name, f"its cells ({told_type(field.type)}) are not labels.")
             else:
-                texts[field.name] = text
+                texts[field.name] = arrow.with_names(text, named.get(field.name))
     if not texts:
         raise InputError(f"{raw.name} has no column that can be read as labels. Write one column per learner.")
     header = tuple(texts)

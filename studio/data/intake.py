@@ -18,7 +18,23 @@ from studio.errors import callback_boundary
 from studio.text import plain
 
 ENCODINGS = ("utf-8", "cp1252", "latin-1", "utf-16", "mac-roman", "cp1251", "shift-jis", "gb18030")
-FILE_TYPES = ("csv", "tsv", "txt", "jsonl", "ndjson", "json", "gz", "parquet", "pq", "xlsx", "ods", "npz", "npy")
+FILE_TYPES = (
+    "csv",
+    "tsv",
+    "txt",
+    "jsonl",
+    "ndjson",
+    "json",
+    "gz",
+    "parquet",
+    "pq",
+    "xlsx",
+    "ods",
+    "npz",
+    "npy",
+    "arrow",
+    "feather",
+)
 """Endings that the uploader takes."""
 FOUND = "detected"
 LABELS = ("merge_spellings", "labels")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from deem_core.errors import InputError
 from deem_core.readers import decode
-from deem_core.readers.formats import matrices
+from deem_core.readers.formats import arrow, matrices
 from deem_core.readers.formats.content import Content
 
 TEXTS = frozenset({"text", "json", "label studio", "argilla", "wrench"})
@@ -32,7 +32,7 @@ class Wish:
 
 def is_binary(data: bytes) -> bool:
     """Tell whether `read_binary` knows files that begin like this."""
-    return data.startswith((ZIP, matrices.NPY))
+    return data.startswith((ZIP, matrices.NPY)) or arrow.is_arrow(data)
 
 
 def read_binary(raw: decode.Raw, wish: Wish) -> Content | None:
@@ -48,6 +48,8 @@ def read_binary(raw: decode.Raw, wish: Wish) -> Content | None:
         return _read_zip(raw, wish)
     if data.startswith(matrices.NPY):
         return matrices.read_npy(raw.name, data, raw.packed)
+    if arrow.is_arrow(data):
+        return arrow.read_arrow(raw.name, data, raw.packed, wish.label)
     if data.startswith(OLD_OFFICE) and "EncryptedPackage".encode("utf-16-le") in data[: 1 << 22]:
         raise InputError(f"{raw.name} is an Excel workbook protected by a password. Save it without one.")
     return None

@@ -74,7 +74,7 @@ def test_truth_and_names_beside_the_matrix():
 
 def test_of_several_matrices_one_is_asked_for():
     two = npz(L_train=MATRIX, L_test=MATRIX[:10])
-    with pytest.raises(UndecidedError, match="several matrices: 'L_train', 'L_test'.*--sheet") as asked:
+    with pytest.raises(UndecidedError, match=r"several matrices: 'L_train', 'L_test'.*--sheet") as asked:
         read(two)
     assert asked.value.choice.names == ("L_train", "L_test")
     assert read(two, sheet="L_test").votes.n_rows == 10
