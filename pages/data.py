@@ -63,6 +63,9 @@ def gallery(opened: datasets.Opened) -> None:
         "How many agree": lambda: show(pictures.row_agreement(opened.rows_agreeing), "rows_chart"),
         "Coverage": lambda: show(pictures.coverage(opened.facts, votes.learners), "coverage_chart"),
     }
+    if opened.position_bias:
+        bias = opened.position_bias
+        views = {"Position bias": lambda: show(pictures.position_bias(bias), "bias_chart"), **views}
     if opened.rules is not None:
         table = opened.rules
         views = {"Rules": lambda: rules(table), **views}
@@ -120,6 +123,7 @@ def settings(found: datasets.Opened | datasets.Unread) -> None:
         intake.option("encoding", "Encoding", intake.ENCODINGS, form.encoding, dataset, applies=form.is_text)
     if form.choice is not None and len(form.choice.names) > 1:
         intake.option(form.choice.option, form.choice.title, form.choice.names, form.choice.chosen, dataset)
+    intake.swap_option(found)
     intake.roles(found)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(

@@ -78,6 +78,11 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
         help="cell that means 'no vote' (repeatable); replaces the usual ones (NA, ?, -, … and the rule for -1)",
     )
     group.add_argument(
+        "--swap-ba",
+        action="store_true",
+        help="in columns of judges asked in the order BA (judge/ba), A means what was shown first: swap A and B there",
+    )
+    group.add_argument(
         "--merge-spellings",
         action="store_true",
         help="take labels that differ only in spelling (spam, Spam, SPAM) as one class",
@@ -119,6 +124,7 @@ def reading_options(options: argparse.Namespace) -> dict[str, Any]:
         "delimiter": options.delimiter,
         "encoding": options.encoding,
         "sheet": options.sheet,
+        "swap_ba": options.swap_ba,
         "gold": options.gold,
         "gold_file": options.gold_file,
         "merge_spellings": options.merge_spellings,

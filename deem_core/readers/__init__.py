@@ -17,6 +17,7 @@ from deem_core.readers.source import Source, open_source
 from deem_core.readers.truth import Truth, class_keys, label_truth, read_truth
 from deem_core.votes.label_map import AS_SPELLED, LabelMap
 from deem_core.votes.labels import DEFAULT
+from deem_core.votes.orders import PositionBias
 
 __all__ = [
     "AS_SPELLED",
@@ -31,6 +32,7 @@ __all__ = [
     "LabelRow",
     "Note",
     "Noun",
+    "PositionBias",
     "Reading",
     "Report",
     "Sketch",

@@ -31,6 +31,7 @@ from deem_core.votes import Votes
 from deem_core.votes.coding import as_label_array
 from deem_core.votes.label_map import AS_SPELLED, LabelMap
 from deem_core.votes.labels import DEFAULT, LabelColumn, MissingRule, codes_of_spellings, encode
+from deem_core.votes.orders import find_pairs
 
 PART_ROWS = 1 << 18
 """Rows of a part."""
@@ -148,6 +149,7 @@ def open_large(
     merge_spellings: bool = False,
     labels: Any = None,
     sheet: str | None = None,
+    swap_ba: bool = False,
     control: Control = NO_CONTROL,
 ) -> LargeFile:
     """Open a file to be read in parts.
@@ -168,6 +170,8 @@ def open_large(
     notebook = Notebook()
     if sheet is not None:
         raise WholeOnlyError("Workbooks are read whole only: leave --stream out.")
+    if swap_ba:
+        raise WholeOnlyError("Judges asked in both orders are read whole only: leave --stream out.")
     stream = open_stream(
         path, notebook, delimiter=None if delimiter is None else delimiter_of(delimiter), encoding=encoding
     )
@@ -210,6 +214,8 @@ def _refuse_layout(stream: Stream, layout: Layout, named: dict[str, Any]) -> Non
 def _large(stream: Stream, counted: Digest, plan: Plan) -> LargeFile:
     request = plan.request
     chosen, coding = wide.code_learners(request, plan.columns)
+    if find_pairs(column.name for column in chosen):
+        raise WholeOnlyError(f"{stream.name} has judges asked in both orders, and is read whole: leave --stream out.")
     request = with_unique_id(request, [column.name for column in chosen])
     lookups = {column.name: _lookup(column, codes_of_spellings(column, coding.keys)) for column in chosen}
     truth = TruthCoding.none()

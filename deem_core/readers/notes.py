@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from deem_core.text import sentence
+from deem_core.votes.orders import PositionBias
 
 Kind = Literal["understood", "changed", "left out", "warning"]
 
@@ -64,6 +65,8 @@ class Report:
         "text", "json", "parquet", "xlsx", …
     sheet : str, optional
         Of a workbook.
+    position_bias : tuple of PositionBias
+        Of judges that were asked in both orders.
     """
 
     layout: str
@@ -80,6 +83,7 @@ class Report:
     unused_probabilities: tuple[str, ...] = ()
     format: str = "text"
     sheet: str | None = None
+    position_bias: tuple[PositionBias, ...] = ()
 
     def sentences(self, kind: Kind | None = None) -> list[str]:
         """Return the notes as plain sentences, of one kind or all."""
@@ -98,6 +102,7 @@ class Report:
             "compression": self.compression,
             "format": self.format,
             "sheet": self.sheet,
+            "position_bias": [bias.to_dict() for bias in self.position_bias],
             "n_rows": self.n_rows,
             "n_learners": self.n_learners,
             "n_classes": self.n_classes,

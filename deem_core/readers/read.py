@@ -12,6 +12,7 @@ from deem_core.errors import InputError
 from deem_core.readers import long, roles, soft, wide
 from deem_core.readers.columns import Request, refuse_too_few
 from deem_core.readers.gold import column_gold, read_gold
+from deem_core.readers.judging import note_verdicts, read_orders
 from deem_core.readers.notes import ROWS_SHOWN, Notebook, Report, peak_bytes
 from deem_core.readers.parse import DELIMITERS, delimiter_of
 from deem_core.readers.probabilities import leave_labels_out, note_unused, soft_naming
@@ -21,6 +22,7 @@ from deem_core.text import count, quoted
 from deem_core.votes import Votes
 from deem_core.votes.label_map import AS_SPELLED, LabelMap
 from deem_core.votes.labels import DEFAULT, MissingRule
+from deem_core.votes.orders import spread_wishes
 
 Layout = Literal["auto", "wide", "long", "soft"]
 
@@ -71,6 +73,7 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     merge_spellings: bool = False,
     labels: Any = None,
     sheet: str | int | None = None,
+    swap_ba: bool = False,
 ) -> Reading:
     """Read votes from a file in any of the formats of docs/formats.md.
 
@@ -117,6 +120,8 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     sheet : str or int, optional
         The sheet of a workbook, by its name or its number from 1, by default the first that holds anything; or the
         array of an archive of NumPy, if it has several matrices.
+    swap_ba : bool
+        Whether, in columns of judges that were asked in the order BA (``judge/ba``), A means what was shown first.
 
     Returns
     -------
@@ -140,15 +145,17 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     options |= {"labels": labels, "merge_spellings": merge_spellings}
     request = request_of(source, notebook, options)
     plan = find_layout(request, layout)
-    votes, layout_read = read_plan(plan), plan.layout
+    votes, biases = read_orders(read_plan(plan), notebook, swap=swap_ba)
+    layout_read = plan.layout
     if truth_file is not None:
         votes = _with_truth_file(votes, truth_file, request)
     votes = _with_gold(votes, plan, gold_file)
     _note_votes(votes, layout_read, notebook)
+    note_verdicts(votes, notebook)
     unused = note_unused(plan.request)
     return Reading(
         votes,
-        replace(_report(layout_read, source, votes, notebook), unused_probabilities=unused),
+        replace(_report(layout_read, source, votes, notebook), unused_probabilities=unused, position_bias=biases),
         source,
         request.labels,
     )
@@ -157,14 +164,17 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
 def request_of(source: Source, notebook: Notebook, options: Mapping[str, Any]) -> Request:
     """Return what to read of a source, from the options of `read`."""
     learners, ignore, classes = options.get("learners"), options.get("ignore", ()), options.get("classes", ())
+    learners = [learners] if isinstance(learners, str) else learners
+    ignore = [ignore] if isinstance(ignore, str) else list(ignore)
+    learners, ignore = spread_wishes(learners, ignore, source.columns)
     rule = MissingRule.of(options.get("missing", DEFAULT))
     label_map = LabelMap.of(options.get("labels"), options.get("merge_spellings", False), rule)
     return Request(
         source=source,
         id=options.get("id"),
         truth=options.get("truth"),
-        learners=[learners] if isinstance(learners, str) else learners,
-        ignore=[ignore] if isinstance(ignore, str) else list(ignore),
+        learners=learners,
+        ignore=ignore,
         rule=rule,
         notebook=notebook,
         truth_was_named=options.get("truth") is not None,

@@ -80,6 +80,8 @@ def reading_words(inputs: Mapping[str, Any]) -> list[str]:
             texts = [""]  # no spelling but the empty cell means "no vote"
         for text in texts or ():
             words += _option(flag, str(text))
+    if reading.get("swap_ba"):
+        words.append("--swap-ba")
     if reading.get("merge_spellings"):
         words.append("--merge-spellings")
     if reading.get("labels"):

@@ -26,7 +26,19 @@ from deem_core.diagnostics import (
     true_effective_votes,
     unused_probabilities,
 )
-from deem_core.readers import TEXTS, Choice, LabelRow, Note, Noun, Reading, Sketch, Source, label_table, noun_of
+from deem_core.readers import (
+    TEXTS,
+    Choice,
+    LabelRow,
+    Note,
+    Noun,
+    PositionBias,
+    Reading,
+    Sketch,
+    Source,
+    label_table,
+    noun_of,
+)
 from deem_core.runs import Dataset, Run
 from deem_core.votes import NO_VOTE, Facts, PairAgreement, RowAgreement, Votes, pair_agreement, row_agreement
 from studio import state
@@ -164,6 +176,11 @@ class Opened:
         None where learners are no rules that know one class each.
         """
         return find_rules(self.reading.votes)
+
+    @property
+    def position_bias(self) -> tuple[PositionBias, ...]:
+        """How far the order of answers decides; of judges asked in both."""
+        return self.reading.report.position_bias
 
     @cached_property
     def noun(self) -> Noun:

@@ -39,7 +39,7 @@ FILE_TYPES = (
 FOUND = "detected"
 LABELS = ("merge_spellings", "labels")
 """Reading options about labels."""
-KEPT = ("delimiter", "encoding", "sheet", "missing", *LABELS)
+KEPT = ("delimiter", "encoding", "sheet", "swap_ba", "missing", *LABELS)
 """Reading options that hold whatever the columns are."""
 COLUMNS_CHOSEN = 25
 """More columns than this have their roles in a table."""
@@ -239,6 +239,29 @@ def option(
         disabled=not applies,
         help=None if applies else "This kind of file has none.",
     )
+
+
+def swap_option(found: datasets.Opened | datasets.Unread) -> None:
+    """Show whether A means what was shown first, where judges saw both orders."""
+    if not (found.dataset.reading.get("swap_ba") or (isinstance(found, datasets.Opened) and found.position_bias)):
+        return
+    key = f"reading_swap_ba_{found.dataset.id}"
+    st.checkbox(
+        "In the order BA, A means the answer shown first: swap A and B there",
+        value=bool(found.dataset.reading.get("swap_ba")),
+        key=key,
+        on_change=_change_swap,
+        args=(key,),
+    )
+
+
+def _change_swap(key: str) -> None:
+    found = _at_hand()
+    if found is None:
+        return
+    options = {name: told for name, told in found.dataset.reading.items() if name != "swap_ba"}
+    with callback_boundary(state.READING):
+        datasets.read_otherwise(found, options | ({"swap_ba": True} if state.value(key) else {}))
 
 
 def _change_option(name: str, key: str) -> None:
