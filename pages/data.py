@@ -122,7 +122,8 @@ def settings(found: datasets.Opened | datasets.Unread) -> None:
     with third:
         intake.option("encoding", "Encoding", intake.ENCODINGS, form.encoding, dataset, applies=form.is_text)
     if form.choice is not None and len(form.choice.names) > 1:
-        intake.option(form.choice.option, form.choice.title, form.choice.names, form.choice.chosen, dataset)
+        choice, undecided = form.choice, f"choose the {form.choice.title.casefold()}"
+        intake.option(choice.option, choice.title, choice.names, choice.chosen, dataset, undecided=undecided)
     intake.swap_option(found)
     intake.roles(found)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -155,6 +156,9 @@ def mend(found: datasets.Unread) -> None:
             st.caption(f"The file is kept. Choose the {found.format.choice.title.casefold()} to be read.")
         elif found.format.source is None:
             st.caption("The file is kept. Try another delimiter or encoding, or fix it and upload it again.")
+        elif found.format.choice is not None and len(found.format.choice.names) > 1:
+            what = found.format.choice.title.casefold()
+            st.caption(f"The file is kept. Choose another {what}, or set the role of each column here.")
         else:
             st.caption("The file is kept. Set the role of each column here, or try another layout or delimiter.")
         settings(found)

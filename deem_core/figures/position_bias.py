@@ -36,12 +36,13 @@ def bias_bars(
     both = np.array([bias.both for bias in shown], np.float64)
     first = np.array([bias.towards_first for bias in shown]) / both
     second = np.array([bias.towards_second for bias in shown]) / both
+    neither = np.array([b.contradicted - b.towards_first - b.towards_second for b in shown]) / both
     share = np.array([bias.share for bias in shown])
     low, high = np.array([bias.interval for bias in shown]).reshape(-1, 2).T
     parts = (
         ("first", first, colours.bad),
         ("second", second, colours.accent),
-        ("neither", share - first - second, colours.rest),
+        ("neither", neither, colours.rest),
     )
     figure = go.Figure()
     for at, (name, part, colour) in enumerate(parts):

@@ -222,8 +222,12 @@ def option(
     dataset: Dataset,
     *,
     applies: bool = True,
+    undecided: str = FOUND,
 ) -> None:
-    """Show a choice of one reading option."""
+    """Show a choice of one reading option.
+
+    ``undecided`` is what stands there where nothing was chosen or found.
+    """
     wish = dataset.reading.get(name)
     names = [*choices.values()] if isinstance(choices, Mapping) else [*choices]
     value_name = choices.get(value or "", value) if isinstance(choices, Mapping) else value
@@ -232,7 +236,9 @@ def option(
         label,
         [FOUND, *names],
         index=names.index(wish) + 1 if wish in names else 0,
-        format_func=lambda choice: f"{value_name} ({FOUND})" if choice == FOUND and value_name else choice,
+        format_func=lambda choice: (
+            choice if choice != FOUND else f"{value_name} ({FOUND})" if value_name else undecided
+        ),
         key=key,
         on_change=_change_option,
         args=(name, key),

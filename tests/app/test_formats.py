@@ -8,6 +8,7 @@ from tests.app.conftest import expect_calm, metrics, words
 from tests.app.test_data import go, upload
 from tests.core.readers.formats.test_exports import BOTH, dumped
 from tests.core.readers.formats.test_workbook import TWO
+from tests.core.readers.test_judging import table
 
 
 @pytest.fixture
@@ -57,3 +58,21 @@ def test_a_question_of_an_export_is_asked_for_and_kept(data, workspace):
     kept = workspace.dataset(data.query_params[state.DATA])
     assert (kept.reading["label"], kept.reading["layout"]) == ("topic", "wide")
     assert reading_words(kept.inputs())[:4] == ["--layout", "wide", "--id", "id"]
+
+
+def test_judges_of_both_orders_have_a_picture_and_a_box_to_swap(data, workspace):
+    upload(data, "judges.csv", table(by_position=True))
+    expect_calm(data)
+    assert metrics(data)["Learners"] == "3"
+    assert "Position bias" in [tab.label for tab in data.tabs]
+    box = next(each for each in data.checkbox if "answer shown first" in each.label)
+    assert not box.value
+    box.check().run()
+    expect_calm(data)
+    dataset = workspace.dataset(data.query_params[state.DATA])
+    assert dataset.reading == {"swap_ba": True}
+    assert reading_words(dataset.inputs()) == ["--swap-ba"]
+    assert workspace.read(dataset).report.position_bias[1].contradicted == 0
+    next(each for each in data.selectbox if each.label == "Role of rex").set_value("ignore").run()
+    assert workspace.dataset(data.query_params[state.DATA]).reading["swap_ba"] is True
+    assert metrics(data)["Learners"] == "2"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import math
+import tokenize
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -118,7 +119,17 @@ def _header(name: str, data: bytes) -> Header:
         version = np.lib.format.read_magic(stream)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, fortran, dtype = read(stream, max_header_size=_HEADER)
-    except (ValueError, SyntaxError, TypeError, OverflowError, MemoryError, RecursionError, EOFError, UnicodeError):
+    except (
+        ValueError,
+        SyntaxError,
+        TypeError,
+        OverflowError,
+        MemoryError,
+        RecursionError,
+        EOFError,
+        UnicodeError,
+        tokenize.TokenError,
+    ):
         raise _damaged(name) from None
     if dtype.hasobject:
         raise InputError(
