@@ -63,6 +63,9 @@ def gallery(opened: datasets.Opened) -> None:
         "How many agree": lambda: show(pictures.row_agreement(opened.rows_agreeing), "rows_chart"),
         "Coverage": lambda: show(pictures.coverage(opened.facts, votes.learners), "coverage_chart"),
     }
+    if opened.position_bias:
+        bias = opened.position_bias
+        views = {"Position bias": lambda: show(pictures.position_bias(bias), "bias_chart"), **views}
     if opened.rules is not None:
         table = opened.rules
         views = {"Rules": lambda: rules(table), **views}
@@ -117,9 +120,11 @@ def settings(found: datasets.Opened | datasets.Unread) -> None:
     with second:
         intake.option("delimiter", "Delimiter", readers.DELIMITERS, form.delimiter, dataset, applies=form.is_delimited)
     with third:
-        intake.option(
-            "encoding", "Encoding", intake.ENCODINGS, form.encoding, dataset, applies=form.encoding != "parquet"
-        )
+        intake.option("encoding", "Encoding", intake.ENCODINGS, form.encoding, dataset, applies=form.is_text)
+    if form.choice is not None and len(form.choice.names) > 1:
+        choice, undecided = form.choice, f"choose the {form.choice.title.casefold()}"
+        intake.option(choice.option, choice.title, choice.names, choice.chosen, dataset, undecided=undecided)
+    intake.swap_option(found)
     intake.roles(found)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
@@ -147,15 +152,21 @@ def mend(found: datasets.Unread) -> None:
     with st.container(border=True, key="mend"):
         st.warning(text.plain(found.sketch.problem), icon=":material/info:")
         st.subheader("Columns and reading", anchor=False)
-        if found.format.source is None:
+        if found.format.choice is not None and found.format.source is None:
+            st.caption(f"The file is kept. Choose the {found.format.choice.title.casefold()} to be read.")
+        elif found.format.source is None:
             st.caption("The file is kept. Try another delimiter or encoding, or fix it and upload it again.")
+        elif found.format.choice is not None and len(found.format.choice.names) > 1:
+            what = found.format.choice.title.casefold()
+            st.caption(f"The file is kept. Choose another {what}, or set the role of each column here.")
         else:
             st.caption("The file is kept. Set the role of each column here, or try another layout or delimiter.")
         settings(found)
-    st.header("The raw file", anchor=False)
-    if found.format.source is None:
+    if found.format.source is not None or found.sketch.lines:
+        st.header("The raw file", anchor=False)
+    if found.format.source is None and found.sketch.lines:
         st.code("\n".join(found.sketch.lines), language=None, height=320)
-    else:
+    elif found.format.source is not None:
         preview(found)
     st.header("Files", anchor=False)
     files()

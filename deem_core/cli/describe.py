@@ -30,7 +30,7 @@ from deem_core.groups.effective_votes import worth
 from deem_core.groups.panel import PanelHealth, panel_health
 from deem_core.readers import LabelRow, Note, Report, label_table, write_labels
 from deem_core.readers.notes import peak_bytes
-from deem_core.text import DASH, dimensions, listing, percent, size
+from deem_core.text import DASH, dimensions, interval, listing, percent, size
 from deem_core.votes import Votes
 from deem_core.votes.concordance import Concordance, concordance
 from deem_core.votes.describe import Facts, describe
@@ -149,6 +149,9 @@ def _description(report: Report, votes: Votes, facts: Facts, panel: Panel, name:
         yield f"  · From the true labels, worth {worth(panel.true_votes)} (evaluation only)."
     yield f"\nAgreement: 1 is perfect, 0 is chance. {panel.agreed.sentence}"
     yield from two_columns([(each.title, each.text) for each in panel.agreed.coefficients])
+    if report.position_bias:
+        yield "\nPosition bias: judges asked in both orders"
+        yield from _bias_lines(report)
     if panel.rules is not None:
         yield "\nRules: shares of all rows on which each votes, votes beside others, and votes against others"
         yield from _rule_lines(panel.rules)
@@ -190,6 +193,18 @@ def _rule_lines(rules: RuleTable) -> Iterable[str]:
         if judged:
             rows[-1].append(percent(rule.precision))
     yield from table([*header, "right (evaluation)"] if judged else header, rows, len(rules.rules))
+
+
+def _bias_lines(report: Report) -> Iterable[str]:
+    header = ["judge", "rows in both orders", "contradicts itself", "95% interval", "towards the first", "second"]
+    rows = [
+        [
+            *(bias.judge, f"{bias.both:,}", percent(bias.share), interval(*bias.interval)),
+            *(f"{bias.towards_first:,}", f"{bias.towards_second:,}"),
+        ]
+        for bias in report.position_bias[:ROWS_SHOWN]
+    ]
+    yield from table(header, rows, len(report.position_bias))
 
 
 def _learner_table(votes: Votes, facts: Facts) -> Iterable[str]:

@@ -46,7 +46,7 @@ def add_command(
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
     """Add the file argument and the options for reading it."""
-    parser.add_argument("file", metavar="FILE", help="CSV, TSV, semicolon or pipe file, gzip of these, or Parquet")
+    parser.add_argument("file", metavar="FILE", help="CSV, TSV, JSON, Parquet, XLSX, …; see docs/formats.md")
     group = parser.add_argument_group("reading", "all detected from the file unless set here; see docs/formats.md")
     group.add_argument(
         "--layout", choices=["auto", "wide", "long", "soft"], default="auto", help="how the file is laid out"
@@ -55,6 +55,11 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
         "--delimiter", choices=["comma", "tab", "semicolon", "pipe"], help="between cells of a text file"
     )
     group.add_argument("--encoding", metavar="NAME", help="of a text file, such as utf-8 or cp1252")
+    group.add_argument(
+        "--sheet",
+        metavar="NAME",
+        help="sheet of a workbook, or array of an .npz, by name or number (default: the first sheet)",
+    )
     group.add_argument("--worker", metavar="COL", help="column of a long file that names the worker")
     group.add_argument("--label", metavar="COL", help="column of a long file that holds the answer")
     group.add_argument("--id", metavar="COL", help="column that names the rows")
@@ -73,6 +78,11 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
         metavar="TEXT",
         action="append",
         help="cell that means 'no vote' (repeatable); replaces the usual ones (NA, ?, -, … and the rule for -1)",
+    )
+    group.add_argument(
+        "--swap-ba",
+        action="store_true",
+        help="in columns of judges asked in the order BA (judge/ba), A means what was shown first: swap A and B there",
     )
     group.add_argument(
         "--merge-spellings",
@@ -115,6 +125,8 @@ def reading_options(options: argparse.Namespace) -> dict[str, Any]:
         "label": options.label,
         "delimiter": options.delimiter,
         "encoding": options.encoding,
+        "sheet": options.sheet,
+        "swap_ba": options.swap_ba,
         "gold": options.gold,
         "gold_file": options.gold_file,
         "merge_spellings": options.merge_spellings,

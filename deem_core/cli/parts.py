@@ -23,8 +23,9 @@ from deem_core.large import Extract, Labelling, Parts, Totals, fuse_extract, mak
 from deem_core.large.labelling import Review, apply_extract, differences, train_extract
 from deem_core.large.parts import folder_of
 from deem_core.methods.registry import TRAINED
-from deem_core.readers.large import LargeFile, WholeOnlyError, open_large
+from deem_core.readers.large import LargeFile, open_large
 from deem_core.readers.parse import delimiter_of
+from deem_core.readers.stream import WholeOnlyError
 from deem_core.text import count, percent
 
 if TYPE_CHECKING:  # scikit-learn takes a moment

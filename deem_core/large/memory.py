@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from deem_core.readers.bounds import free_memory
-from deem_core.readers.stream import HEAD_BYTES, Stream, holds_records, open_stream
+from deem_core.readers.stream import HEAD_BYTES, Stream, is_read_whole, open_stream
 
 BYTES_PER_CELL = 60
 """Peak of reading and fusing a file whole, per cell of it (benchmarks/bench_large.py measures it)."""
@@ -32,7 +32,7 @@ def needs_parts(path: str | os.PathLike[str], *, delimiter: str | None = None, e
     least = min(MOST_BYTES, FREE_SHARE * free_memory())
     if size * BYTES_PER_CELL * _GZIP_RATIO < least and not _is_parquet(path):  # each cell takes a byte at least
         return False
-    if holds_records(path):  # JSON is read whole
+    if is_read_whole(path):  # JSON, say
         return False
     return BYTES_PER_CELL * cells(open_stream(path, delimiter=delimiter, encoding=encoding)) > least
 

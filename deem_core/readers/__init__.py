@@ -1,6 +1,8 @@
 """Readers: files of votes, turned into `Votes` with a report."""
 
 from deem_core.readers.columns import encode_names
+from deem_core.readers.formats.content import Choice
+from deem_core.readers.formats.foreign import TEXTS
 from deem_core.readers.gold import ROW, GoldReading, labels_by_row, queue_answer, read_gold, row_numbers
 from deem_core.readers.label_file import read_labels, to_json, write_labels
 from deem_core.readers.label_table import LabelRow, Wish, label_table, may_be_one, wished_map
@@ -15,6 +17,7 @@ from deem_core.readers.source import Source, open_source
 from deem_core.readers.truth import Truth, class_keys, label_truth, read_truth
 from deem_core.votes.label_map import AS_SPELLED, LabelMap
 from deem_core.votes.labels import DEFAULT
+from deem_core.votes.orders import PositionBias
 
 __all__ = [
     "AS_SPELLED",
@@ -22,11 +25,14 @@ __all__ = [
     "DELIMITERS",
     "HOW_TO_USE_PROBABILITIES",
     "ROW",
+    "TEXTS",
+    "Choice",
     "GoldReading",
     "LabelMap",
     "LabelRow",
     "Note",
     "Noun",
+    "PositionBias",
     "Reading",
     "Report",
     "Sketch",

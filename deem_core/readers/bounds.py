@@ -90,22 +90,22 @@ class Packed:
                 f"or {_advice(need)}"
             )
 
-    def check_ratio(self, unpacked: int, consumed: int | None = None) -> None:
+    def check_ratio(self, unpacked: int, consumed: int | None = None, *, kind: str = "gzip file") -> None:
         """Refuse gzip of what unpacks to more than tables do.
 
-        ``consumed`` are the bytes of the file that were read for it, by default all.
+        ``consumed`` are the bytes of the file that were read for it, by default all; ``kind`` is what it is called.
         """
         consumed = self.bytes if consumed is None else consumed
         if unpacked > SMALL_UNPACKED and unpacked > MOST_RATIO * consumed and told() is None:
             raise InputError(
-                f"{self.name} is a gzip file of {size(self.bytes)} that unpacks to more than {MOST_RATIO} times that, "
+                f"{self.name} is a {kind} of {size(self.bytes)} that unpacks to more than {MOST_RATIO} times that, "
                 f"as no table does. If you trust it, unpack it, or set {VARIABLE} to the gigabytes of memory that "
                 "reading it may take."
             )
 
-    def check_unpacked(self, unpacked: int, consumed: int) -> None:
+    def check_unpacked(self, unpacked: int, consumed: int, *, kind: str = "gzip file") -> None:
         """Refuse contents of gzip that grow beyond their bounds."""
-        self.check_ratio(unpacked, consumed)
+        self.check_ratio(unpacked, consumed, kind=kind)
         if unpacked > SMALL_UNPACKED and unpacked > allowance():
             raise InputError(
                 f"{self.name} unpacks to more than one file may take: {_may()} Split the file, or set {VARIABLE} to "

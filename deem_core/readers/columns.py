@@ -85,6 +85,11 @@ def refuse_too_few(source: Source, learners: Sequence[str], notebook: Notebook) 
         reasons = (
             f"The file has one column, {source.columns[0]!r}; cells must be separated by comma, tab, semicolon or pipe."
         )
+    elif source.choice is not None and len(source.choice.names) > 1:
+        others = [name for name in source.choice.names if name != source.choice.chosen]
+        reasons += (
+            f" Another {source.choice.title.casefold()} may hold them: {quoted(others)} (--{source.choice.option})."
+        )
     elif len(source.columns) <= 6 and not learners:
         reasons += " If each row is one answer of one worker, choose the layout long."
     if learners:

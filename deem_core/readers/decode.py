@@ -32,9 +32,8 @@ _SIGNATURES = (  # how files begin that are not tables, and what to do with them
     (b"\x28\xb5\x2f\xfd", "compressed with zstd", "Unpack it, or compress it with gzip."),
     (b"7z\xbc\xaf", "a 7-Zip archive", "Unpack it and upload the CSV inside."),
     (b"SQLite format 3", "an SQLite database", "Export the table as CSV."),
-    (b"\x93NUMPY", "a NumPy array file", "Save it as CSV, or use Votes.from_labels in Python."),
     (b"\x89PNG", "a picture", "Upload a CSV, TSV, JSON or Parquet file."),
-    (b"ARROW1", "an Arrow file", "Save it as Parquet or CSV."),
+    (b"FEA1", "an old Feather file", "Write it again with a newer pandas or Arrow."),
 )
 MARKED = "UTF-8 with byte order mark"
 WINDOWS = "Windows-1252 (Latin-1)"

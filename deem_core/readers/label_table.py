@@ -105,7 +105,9 @@ def _cells(source: Source, report: Report, votes: Votes, labels: LabelMap) -> It
 
 def _label_columns(report: Report, votes: Votes) -> Iterator[tuple[str, str]]:
     """Yield learners and the columns of their labels."""
+    orders = {bias.judge: (bias.ab, bias.ba) for bias in report.position_bias}
     for learner in votes.learners:
+        yield from ((learner, name) for name in orders.get(learner, ()) if report.roles.get(name) == "learner")
         for name in label_columns(list(report.roles), learner):
             if report.roles[name] == "learner" and (name == learner or name not in votes.learners):
                 yield learner, name

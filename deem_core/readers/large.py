@@ -24,23 +24,20 @@ from deem_core.readers.notes import Notebook, Report, peak_bytes
 from deem_core.readers.parse import delimiter_of
 from deem_core.readers.read import Layout, Plan, Reading, find_layout, note_file
 from deem_core.readers.source import Source
-from deem_core.readers.stream import Stream, open_stream
+from deem_core.readers.stream import Stream, WholeOnlyError, open_stream
 from deem_core.readers.truth import TruthCoding, code_truth_column
 from deem_core.typing import Codes
 from deem_core.votes import Votes
 from deem_core.votes.coding import as_label_array
 from deem_core.votes.label_map import AS_SPELLED, LabelMap
 from deem_core.votes.labels import DEFAULT, LabelColumn, MissingRule, codes_of_spellings, encode
+from deem_core.votes.orders import find_pairs
 
 PART_ROWS = 1 << 18
 """Rows of a part."""
 
 HEAD_ROWS = 20_000
 """Rows at the beginning that tell the layout."""
-
-
-class WholeOnlyError(InputError):
-    """A file that can be read whole, but not in parts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +148,8 @@ def open_large(
     gold_file: Any = None,
     merge_spellings: bool = False,
     labels: Any = None,
+    sheet: str | None = None,
+    swap_ba: bool = False,
     control: Control = NO_CONTROL,
 ) -> LargeFile:
     """Open a file to be read in parts.
@@ -169,6 +168,10 @@ def open_large(
     if gold is not None or gold_file is not None:
         raise WholeOnlyError("Gold labels are compared with the answers of all rows: such a file is read whole.")
     notebook = Notebook()
+    if sheet is not None:
+        raise WholeOnlyError("Workbooks are read whole only: leave --stream out.")
+    if swap_ba:
+        raise WholeOnlyError("Judges asked in both orders are read whole only: leave --stream out.")
     stream = open_stream(
         path, notebook, delimiter=None if delimiter is None else delimiter_of(delimiter), encoding=encoding
     )
@@ -211,6 +214,8 @@ def _refuse_layout(stream: Stream, layout: Layout, named: dict[str, Any]) -> Non
 def _large(stream: Stream, counted: Digest, plan: Plan) -> LargeFile:
     request = plan.request
     chosen, coding = wide.code_learners(request, plan.columns)
+    if find_pairs(column.name for column in chosen):
+        raise WholeOnlyError(f"{stream.name} has judges asked in both orders, and is read whole: leave --stream out.")
     request = with_unique_id(request, [column.name for column in chosen])
     lookups = {column.name: _lookup(column, codes_of_spellings(column, coding.keys)) for column in chosen}
     truth = TruthCoding.none()

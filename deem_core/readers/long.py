@@ -29,6 +29,7 @@ from deem_core.typing import Codes
 from deem_core.votes import Votes
 from deem_core.votes.coding import as_label_array
 from deem_core.votes.labels import LabelColumn, canonical_name, code_columns, is_whole_number
+from deem_core.votes.orders import spread
 
 MAX_CELLS = 1_200_000_000
 """Largest tasks × workers table that is built (5 GB of codes)."""
@@ -188,8 +189,8 @@ def _choose_workers(request: Request, workers: Names) -> Codes:
     """
     names = workers.names.to_pylist()
     keys = workers.keys.to_pylist()
-    wished = None if request.learners is None else set(canonical_name(pa.array(list(request.learners))).to_pylist())
-    ignored = set(canonical_name(pa.array(list(request.ignore), pa.string())).to_pylist())
+    wished = None if request.learners is None else _keys(spread(request.learners, names))
+    ignored = _keys(spread(request.ignore, names))
     for key in [*(wished or ()), *(ignored - set(request.source.columns))]:
         if key not in keys:
             raise InputError(f"There is no worker {key!r} in the file; its workers are {quoted(names)}.")
@@ -202,6 +203,10 @@ def _choose_workers(request: Request, workers: Names) -> Codes:
     index = np.full(len(names) + 1, -1, np.int32)
     index[:-1][wanted] = np.arange(sum(wanted))
     return index
+
+
+def _keys(names: Sequence[str]) -> set[str]:
+    return set(canonical_name(pa.array(list(names), pa.string())).to_pylist())
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from deem_core.text import sentence
+from deem_core.votes.orders import PositionBias
 
 Kind = Literal["understood", "changed", "left out", "warning"]
 
@@ -60,6 +61,12 @@ class Report:
         The most memory the process has ever held, after reading; None where the system does not tell.
     unused_probabilities : tuple of str
         Columns that look like probabilities and are not read as any.
+    format : str
+        "text", "json", "parquet", "xlsx", …
+    sheet : str, optional
+        Of a workbook.
+    position_bias : tuple of PositionBias
+        Of judges that were asked in both orders.
     """
 
     layout: str
@@ -74,6 +81,9 @@ class Report:
     held_bytes: int
     peak_bytes: int | None
     unused_probabilities: tuple[str, ...] = ()
+    format: str = "text"
+    sheet: str | None = None
+    position_bias: tuple[PositionBias, ...] = ()
 
     def sentences(self, kind: Kind | None = None) -> list[str]:
         """Return the notes as plain sentences, of one kind or all."""
@@ -90,6 +100,9 @@ class Report:
             "encoding": self.encoding,
             "delimiter": self.delimiter,
             "compression": self.compression,
+            "format": self.format,
+            "sheet": self.sheet,
+            "position_bias": [bias.to_dict() for bias in self.position_bias],
             "n_rows": self.n_rows,
             "n_learners": self.n_learners,
             "n_classes": self.n_classes,

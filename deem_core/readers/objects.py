@@ -53,6 +53,61 @@ def objects(name: str, data: bytes) -> tuple[Iterator[tuple[str, Any]], bool]:
     return iter([("record 1", _load(name, data, begin, end, "record 1"))]), False
 
 
+def members(name: str, data: bytes) -> Iterator[tuple[str, Any]]:
+    """Yield key and value of the one object that a text is, window by window."""
+    at, seen = data.index(b"{") + 1, set[str]()
+    after = False
+    while True:
+        window, is_last = _window(data, at)
+        place = 0
+        while (start := _skip(window, place)) < len(window):
+            if window[start] == "}":
+                if data[at + len(window[: start + 1].encode()) :].strip():
+                    raise _invalid(name, data, at, window[: start + 1], "Extra data")
+                return
+            if after:
+                if window[start] != ",":
+                    raise _invalid(name, data, at, window[:start], "Expecting ',' delimiter")
+                place, after = start + 1, False
+                continue
+            found = _member(name, data, at, window, start, is_last=is_last)
+            if found is None:
+                break
+            key, value, place = found
+            if key in seen:
+                raise _repeated(name, "The object", _RepeatedError(key))
+            seen.add(key)
+            after = True
+            yield key, value
+        if is_last:
+            raise _invalid(name, data, at, window, "Expecting '}'")
+        if not place:
+            raise _too_long(name, f"row {len(seen) + 1:,}")
+        at += len(window[:place].encode())
+
+
+def _member(name: str, data: bytes, at: int, window: str, start: int, *, is_last: bool) -> tuple[str, Any, int] | None:
+    """Return the key and value at a place of a window, and their end.
+
+    None if they may go on behind the window.
+    """
+    try:
+        key, end = _DECODER.raw_decode(window, start)
+        if not isinstance(key, str) or isinstance(key, Number):
+            raise json.JSONDecodeError("Expecting property name enclosed in double quotes", window, start)
+        colon = _skip(window, end)
+        if window[colon : colon + 1] != ":":
+            raise json.JSONDecodeError("Expecting ':' delimiter", window, colon)
+        value, end = _DECODER.raw_decode(window, _skip(window, colon + 1))
+    except json.JSONDecodeError as error:
+        if not is_last and (start or _is_cut(error, window)):
+            return None
+        raise _invalid(name, data, at, window[: error.pos], error.msg) from None
+    except _RepeatedError as error:
+        raise _repeated(name, "An object", error) from None
+    return None if end == len(window) and not is_last else (key, value, end)
+
+
 def _of_lines(name: str, data: bytes) -> Iterator[tuple[str, Any]]:
     start, number = 0, 0
     while start < len(data):

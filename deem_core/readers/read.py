@@ -12,6 +12,7 @@ from deem_core.errors import InputError
 from deem_core.readers import long, roles, soft, wide
 from deem_core.readers.columns import Request, refuse_too_few
 from deem_core.readers.gold import column_gold, read_gold
+from deem_core.readers.judging import note_verdicts, read_orders
 from deem_core.readers.notes import ROWS_SHOWN, Notebook, Report, peak_bytes
 from deem_core.readers.parse import DELIMITERS, delimiter_of
 from deem_core.readers.probabilities import leave_labels_out, note_unused, soft_naming
@@ -21,6 +22,7 @@ from deem_core.text import count, quoted
 from deem_core.votes import Votes
 from deem_core.votes.label_map import AS_SPELLED, LabelMap
 from deem_core.votes.labels import DEFAULT, MissingRule
+from deem_core.votes.orders import spread_wishes
 
 Layout = Literal["auto", "wide", "long", "soft"]
 
@@ -70,10 +72,12 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     gold_file: Any = None,
     merge_spellings: bool = False,
     labels: Any = None,
+    sheet: str | int | None = None,
+    swap_ba: bool = False,
 ) -> Reading:
-    """Read votes from delimited text, gzip of it, or Parquet.
+    """Read votes from a file in any of the formats of docs/formats.md.
 
-    Delimiters are comma, tab, semicolon and pipe.
+    Delimiters of text are comma, tab, semicolon and pipe.
 
     Parameters
     ----------
@@ -113,6 +117,11 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
         Whether labels that differ in writing only, such as ``spam``, ``Spam`` and ``SPAM``, are one class.
     labels : mapping or pairs, optional
         Label → the name of its class; None or an empty name is no vote. Classes come in this order, before all others.
+    sheet : str or int, optional
+        The sheet of a workbook, by its name or its number from 1, by default the first that holds anything; or the
+        array of an archive of NumPy, if it has several matrices.
+    swap_ba : bool
+        Whether, in columns of judges that were asked in the order BA (``judge/ba``), A means what was shown first.
 
     Returns
     -------
@@ -127,7 +136,8 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
         raise InputError(f"There is no layout {layout!r}; it is one of auto, wide, long and soft.")
     notebook = Notebook()
     delimiter = None if delimiter is None else delimiter_of(delimiter)
-    source = open_source(path_or_buffer, notebook, delimiter=delimiter, encoding=encoding)
+    sheet = None if sheet is None else str(sheet)
+    source = open_source(path_or_buffer, notebook, delimiter=delimiter, encoding=encoding, sheet=sheet, label=label)
     note_file(source, notebook)
     options: dict[str, Any] = {"id": id, "truth": truth, "learners": learners, "ignore": ignore, "missing": missing}
     options |= {"worker": worker, "label": label, "classes": classes, "gold": gold}
@@ -135,15 +145,17 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     options |= {"labels": labels, "merge_spellings": merge_spellings}
     request = request_of(source, notebook, options)
     plan = find_layout(request, layout)
-    votes, layout_read = read_plan(plan), plan.layout
+    votes, biases = read_orders(read_plan(plan), notebook, swap=swap_ba)
+    layout_read = plan.layout
     if truth_file is not None:
         votes = _with_truth_file(votes, truth_file, request)
     votes = _with_gold(votes, plan, gold_file)
     _note_votes(votes, layout_read, notebook)
+    note_verdicts(votes, notebook)
     unused = note_unused(plan.request)
     return Reading(
         votes,
-        replace(_report(layout_read, source, votes, notebook), unused_probabilities=unused),
+        replace(_report(layout_read, source, votes, notebook), unused_probabilities=unused, position_bias=biases),
         source,
         request.labels,
     )
@@ -152,19 +164,22 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
 def request_of(source: Source, notebook: Notebook, options: Mapping[str, Any]) -> Request:
     """Return what to read of a source, from the options of `read`."""
     learners, ignore, classes = options.get("learners"), options.get("ignore", ()), options.get("classes", ())
+    learners = [learners] if isinstance(learners, str) else learners
+    ignore = [ignore] if isinstance(ignore, str) else list(ignore)
+    learners, ignore = spread_wishes(learners, ignore, source.columns)
     rule = MissingRule.of(options.get("missing", DEFAULT))
     label_map = LabelMap.of(options.get("labels"), options.get("merge_spellings", False), rule)
     return Request(
         source=source,
         id=options.get("id"),
         truth=options.get("truth"),
-        learners=[learners] if isinstance(learners, str) else learners,
-        ignore=[ignore] if isinstance(ignore, str) else list(ignore),
+        learners=learners,
+        ignore=ignore,
         rule=rule,
         notebook=notebook,
         truth_was_named=options.get("truth") is not None,
         worker=options.get("worker"),
-        label=options.get("label"),
+        label=None if source.choice is not None and source.choice.option == "label" else options.get("label"),
         classes=classes,
         known_learners=options.get("known_learners", ()),
         gold=options.get("gold"),
@@ -215,6 +230,7 @@ def read_plan(plan: Plan) -> Votes:
 def find_layout(request: Request, layout: Layout) -> Plan:
     """Find the layout and the roles of the columns, and note them."""
     layout = _long_if_named(request, layout)
+    request = _as_told(request)
     notebook, learners = request.notebook, request.learners
     columns = _without_ignored(request)
     _refuse_roles(request, columns)
@@ -226,7 +242,8 @@ def find_layout(request: Request, layout: Layout) -> Plan:
         if triplet is not None:
             return Plan("long", request, triplet=triplet)
     taken = {*(learners or ()), *(name for name in (request.id, request.truth) if name is not None)}
-    naming = soft_naming(request, columns, taken, layout) if layout in ("auto", "soft") else None
+    may_be_soft = layout == "soft" or (layout == "auto" and not request.source.tells_learners)
+    naming = soft_naming(request, columns, taken, layout) if may_be_soft else None
     known = naming.learners if naming else []
     soft_columns = set(naming.columns) if naming else set[str]()
     if naming is not None:
@@ -247,6 +264,33 @@ def find_layout(request: Request, layout: Layout) -> Plan:
         voters = {*rest, *(naming.groups if naming else ())}
         refuse_too_few(request.source, sorted(voters), notebook)
     return Plan("wide" if naming is None else "soft", request, rest, naming=naming)
+
+
+def _as_told(request: Request) -> Request:
+    """Return the request with the roles that the format tells.
+
+    What somebody said of the columns goes before it.
+    """
+    told, notebook = request.source.roles, request.notebook
+    if not told:
+        return request
+    said = {request.id, request.truth, request.gold, *request.ignore, *(request.learners or ())}
+    free = {name: role for name, role in told.items() if name not in said}
+    others = [name for name, role in free.items() if role == "ignored"]
+    for name in others:
+        notebook.roles[name] = "ignored"
+    if others:
+        notebook.add("left out", f"Not read as votes: {quoted(others)}.", count=len(others))
+    learners = request.learners
+    if learners is None:
+        learners = [name for name, role in free.items() if role == "learner"] or None
+    return replace(
+        request,
+        id=request.id or next((name for name, role in free.items() if role == "id"), None),
+        truth=request.truth or next((name for name, role in free.items() if role == "truth"), None),
+        learners=learners,
+        truth_was_named=request.truth_was_named or "truth" in free.values(),
+    )
 
 
 def _refuse_unknown(request: Request, soft_learners: Sequence[str]) -> None:
@@ -276,7 +320,7 @@ def _without_ignored(request: Request) -> list[str]:
 def _long_columns(request: Request, columns: Sequence[str], layout: Layout) -> long.LongColumns | None:
     triplet = long.find_columns(columns, request.id, request.truth, request.worker, request.label)
     if layout == "auto":
-        if request.source.votes:  # the records hold the votes of all learners
+        if request.source.votes or request.source.tells_learners:  # the file says who voted
             return None
         return triplet if long.looks_long(request.source, triplet, request.gold) else None
     if triplet is None and len(columns) == 3 and request.id is None and request.truth is None:
@@ -350,7 +394,9 @@ def note_file(source: Source, notebook: Notebook) -> None:
     """Note the format and the size of a file."""
     size = f"{count(source.n_rows, 'row')} and {count(len(source.columns), 'column')}"
     packed = ", gzip" if source.compression else ""
-    if source.encoding == "parquet":
+    if source.title:
+        notebook.add("understood", f"{source.name}: {source.title}{packed}, {size}.")
+    elif source.encoding == "parquet":
         notebook.add("understood", f"{source.name}: Parquet, {size}.")
     elif source.delimiter is None:
         notebook.add("understood", f"{source.name}: JSON records, {source.encoding}{packed}, {size}.")
@@ -387,4 +433,6 @@ def _report(layout: str, source: Source, votes: Votes, notebook: Notebook) -> Re
         notes=tuple(notebook.notes),
         held_bytes=int(held),
         peak_bytes=peak_bytes(),
+        format=source.format,
+        sheet=None if source.choice is None or source.choice.option != "sheet" else source.choice.chosen,
     )

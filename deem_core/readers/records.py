@@ -156,7 +156,7 @@ class _Table:
             for number, label in enumerate(value, start=1):
                 self._vote(row, f"{key}.{number}", label)
         else:
-            self._put(row, key, _spelled(value))
+            self._put(row, key, spelled(value))
 
     def _vote(self, row: dict[str, str], learner: str, vote: Any) -> None:
         """Write what a learner says of a record."""
@@ -165,7 +165,7 @@ class _Table:
                 self.distributions.add(learner)  # among votes, numbers by name are nothing else
             self._nested(row, learner, vote)
         else:
-            self._put(row, learner, _spelled(vote))
+            self._put(row, learner, spelled(vote))
         self.voters[learner] = None
 
     def _nested(self, row: dict[str, str], path: str, value: Mapping[str, Any]) -> None:
@@ -178,19 +178,19 @@ class _Table:
                 self.distributions.add(outer)
             for key, each in inside.items():
                 if classes:
-                    self._put(row, self._path(outer, ":", key), _spelled(each))
+                    self._put(row, self._path(outer, ":", key), spelled(each))
                 elif isinstance(each, dict) and each:
                     by_class = roles.simple(key) in PROBABILITIES and _are_numbers(each)
                     if by_class:
                         self.distributions.add(outer)
                         for class_, share in each.items():
-                            self._put(row, self._path(outer, ":", class_), _spelled(share))
+                            self._put(row, self._path(outer, ":", class_), spelled(share))
                     else:
                         waiting.append((self._path(outer, ".", key), each))
                 elif roles.simple(key) in roles.LABEL_NAMES:
-                    self._put(row, outer, _spelled(each))
+                    self._put(row, outer, spelled(each))
                 else:
-                    self._put(row, self._path(outer, ".", key), _spelled(each))
+                    self._put(row, self._path(outer, ".", key), spelled(each))
 
     def _path(self, outer: str, sign: str, key: str) -> str:
         """Return the name of a nested field."""
@@ -242,7 +242,7 @@ def _answers(value: Sequence[Any]) -> list[tuple[str, Any]] | None:
         named = next(iter(roles.matches(each, (*roles.WORKER_NAMES, "name", "id"))), None)
         if named is None or len(each) < 2 or isinstance(each[named], (dict, list)):
             return None
-        answers.append((_spelled(each[named]).strip(), {key: vote for key, vote in each.items() if key != named}))
+        answers.append((spelled(each[named]).strip(), {key: vote for key, vote in each.items() if key != named}))
     return answers
 
 
@@ -258,7 +258,7 @@ def _are_numbers(value: Mapping[str, Any]) -> bool:
     return all(each is None or isinstance(each, Number) for each in value.values())
 
 
-def _spelled(value: Any) -> str:
+def spelled(value: Any) -> str:
     """Return a value as the text of a cell."""
     if value is None:
         return ""

@@ -13,6 +13,7 @@ from typing import Any
 
 from deem_core.errors import InputError
 from deem_core.readers import decode
+from deem_core.readers.formats.content import Choice, UndecidedError
 from deem_core.readers.notes import Notebook
 from deem_core.readers.parse import delimiter_of
 from deem_core.readers.read import find_layout, read_plan, request_of
@@ -41,6 +42,8 @@ class Sketch:
     lines : tuple of str
         The first lines of a text that is no table.
     encoding, delimiter : str, optional
+    choice : Choice, optional
+        Which of several tables or questions of the file this is; none may be chosen yet.
     """
 
     problem: str
@@ -50,6 +53,7 @@ class Sketch:
     lines: tuple[str, ...] = ()
     encoding: str | None = None
     delimiter: str | None = None
+    choice: Choice | None = None
 
 
 def sketch(file: Any, problem: InputError, options: Mapping[str, Any]) -> Sketch:
@@ -73,7 +77,10 @@ def sketch(file: Any, problem: InputError, options: Mapping[str, Any]) -> Sketch
     notebook = Notebook()
     try:
         delimiter = None if options.get("delimiter") is None else delimiter_of(options["delimiter"])
-        source = open_source(file, notebook, delimiter=delimiter, encoding=options.get("encoding"))
+        told = {name: options.get(name) for name in ("encoding", "sheet", "label")}
+        source = open_source(file, notebook, delimiter=delimiter, **told)
+    except UndecidedError as error:
+        return Sketch(str(problem), wished, None, choice=error.choice)
     except InputError:
         return _of_text(file, problem, wished, options.get("encoding"))
     with suppress(InputError):  # it is the problem, or as good as that
@@ -82,7 +89,7 @@ def sketch(file: Any, problem: InputError, options: Mapping[str, Any]) -> Sketch
         read_plan(plan)
     roles = {name: notebook.roles.get(name, "ignored") for name in source.columns}
     roles |= {name: role for name, role in _roles_told(options) if name in roles}
-    return Sketch(str(problem), wished, source, roles, (), source.encoding, source.delimiter)
+    return Sketch(str(problem), wished, source, roles, (), source.encoding, source.delimiter, source.choice)
 
 
 def _roles_told(options: Mapping[str, Any]) -> Sequence[tuple[str, str]]:

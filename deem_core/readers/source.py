@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -11,10 +14,14 @@ import pyarrow.compute as pc
 from deem_core.errors import InputError
 from deem_core.readers import decode, parquet, parse, records
 from deem_core.readers.bounds import Packed
+from deem_core.readers.formats import arrow, exports, folders, foreign, frames
+from deem_core.readers.formats.content import Choice, Content, as_text, told_type
+from deem_core.readers.formats.foreign import Wish
 from deem_core.readers.notes import Notebook
 from deem_core.readers.objects import is_json
 from deem_core.readers.roles import UNNAMED
 from deem_core.text import clip, count
+from deem_core.votes.frames import is_frame
 from deem_core.votes.labels import LabelColumn, encode, is_number
 
 LONGEST_NAME = 64
@@ -39,6 +46,12 @@ class Source:
         Columns that the file itself calls votes, as JSON records can.
     bytes : int
         Size of the file as it came, 0 if unknown.
+    format, title : str
+        A word for the format, and words for people: "xlsx", "Excel workbook, sheet 'Votes'".
+    roles : mapping
+        Column → role, as the format tells; see `Content`.
+    choice : Choice, optional
+        Which of several tables or questions of the file this is.
     """
 
     name: str
@@ -49,11 +62,20 @@ class Source:
     compression: str | None
     votes: tuple[str, ...] = ()
     bytes: int = 0
+    format: str = "text"
+    title: str = ""
+    roles: Mapping[str, str] = field(default_factory=dict)
+    choice: Choice | None = None
 
     @property
     def packed(self) -> Packed:
         """The file by its size, for what is made of it."""
         return Packed(self.name, self.bytes)
+
+    @property
+    def tells_learners(self) -> bool:
+        """Whether the format itself says who voted."""
+        return "learner" in self.roles.values()
 
     @property
     def columns(self) -> list[str]:
@@ -105,38 +127,112 @@ def plain_text(cells: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def open_source(
-    file: Any, notebook: Notebook | None = None, *, delimiter: str | None = None, encoding: str | None = None
+    file: Any,
+    notebook: Notebook | None = None,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    label: str | None = None,
 ) -> Source:
     """Read a file into a table of text and check its header.
 
     Parameters
     ----------
-    file : path, bytes or open file
+    file : path, bytes, open file, or a frame
     notebook : Notebook, optional
         Takes what was understood, changed and left out.
     delimiter, encoding : str, optional
         Of a text file; found by default.
+    sheet, label : str, optional
+        Which table, or question, of a file that has several.
     """
     notebook = Notebook() if notebook is None else notebook
-    raw = decode.load(file)
-    if raw.is_parquet:
-        source = _from_parquet(raw, notebook)
-    else:
-        text = decode.decode(raw, encoding)
-        if delimiter is None and is_json(text.data):
-            return _from_records(raw, text, notebook)
-        parsed = parse.parse(raw.name, text.data, delimiter, packed=raw.packed)
-        names = clean_header(raw.name, parsed.header, parsed.columns, notebook)
-        table = pa.table(parsed.columns, names=names)
-        source = Source(
-            raw.name, table, parsed.header, text.encoding, parsed.delimiter, raw.compression, bytes=raw.packed
-        )
-        _note_text(raw, text, parsed, notebook)
+    source = _open(file, notebook, delimiter=delimiter, encoding=encoding, wish=Wish(sheet, label))
+    if sheet is not None and (source.choice is None or source.choice.option != "sheet"):
+        raise InputError(f"{source.name} has no sheets. Leave the sheet ({clip(sheet, 40)!r}) out.")
     if not source.table.num_columns or not source.table.num_rows:
         raise InputError(
             f"{source.name} has a header but no rows below it. Upload a file with at least one row of votes."
         )
     return source
+
+
+def _open(file: Any, notebook: Notebook, *, delimiter: str | None, encoding: str | None, wish: Wish) -> Source:
+    if is_frame(file):
+        name, frame = frames.read_frame(file, wish.label)
+        return _from_content(name, frame, notebook)
+    if isinstance(file, (str, os.PathLike)) and folders.split_folder(Path(file)) is not None:
+        found = folders.read_folder(Path(file), wish.label, lambda path: _columns_of(path, notebook))
+        if isinstance(found, Path):
+            return _open(found, notebook, delimiter=delimiter, encoding=encoding, wish=wish)
+        return replace(_from_content(Path(file).name, found[1], notebook), bytes=found[0])
+    beside = Path(file) if isinstance(file, (str, os.PathLike)) else None
+    return _open_bytes(decode.load(file), notebook, delimiter=delimiter, encoding=encoding, wish=wish, beside=beside)
+
+
+def _open_bytes(
+    raw: decode.Raw,
+    notebook: Notebook,
+    *,
+    delimiter: str | None,
+    encoding: str | None,
+    wish: Wish,
+    beside: Path | None,
+) -> Source:
+    if raw.is_parquet:
+        return _from_parquet(raw, notebook)
+    content = foreign.read_binary(raw, wish)
+    if content is not None:
+        return _from_content(raw.name, content, notebook, packed=raw)
+    text = decode.decode(raw, encoding)
+    if delimiter is None and is_json(text.data):
+        content = exports.read_export(Packed(raw.name, raw.packed), text.data, text.encoding, wish, beside)
+        if content is None:
+            return _from_records(raw, text, notebook)
+        for doubt in filter(None, (raw.doubt, text.doubt)):
+            notebook.add("warning", doubt)
+        return _from_content(raw.name, content, notebook, packed=raw)
+    parsed = parse.parse(raw.name, text.data, delimiter, packed=raw.packed)
+    names = clean_header(raw.name, parsed.header, parsed.columns, notebook)
+    table = pa.table(parsed.columns, names=names)
+    _note_text(raw, text, parsed, notebook)
+    return Source(raw.name, table, parsed.header, text.encoding, parsed.delimiter, raw.compression, bytes=raw.packed)
+
+
+def _from_content(name: str, content: Content, notebook: Notebook, packed: decode.Raw | None = None) -> Source:
+    """Return what a format holds as a table of text."""
+    notebook.notes.extend(content.notes)
+    kept = {}
+    for column, cells in content.columns.items():
+        if pc.any(pc.match_substring(cells, "\0")).as_py():
+            notebook.leave_out(column, "its cells are not text.")
+        else:
+            kept[column] = coded(cells)
+    if not kept:
+        raise InputError(f"{name} has no column that can be read as labels. Write one column per learner.")
+    header = tuple(kept)
+    table = pa.table(list(kept.values()), names=clean_header(name, header, list(kept.values()), notebook))
+    return Source(
+        name,
+        table,
+        header,
+        content.encoding,
+        None,
+        None if packed is None else packed.compression,
+        bytes=0 if packed is None else packed.packed,
+        format=content.format,
+        title=content.title,
+        roles=content.roles,
+        choice=content.choice,
+    )
+
+
+def coded(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a long column of few different cells as a dictionary."""
+    n = len(cells)
+    repeats = n >= parse.REPEATS_FROM and pc.count_distinct(cells).as_py() <= n / 2
+    return cells.dictionary_encode() if repeats else cells
 
 
 def _from_records(raw: decode.Raw, text: decode.Text, notebook: Notebook) -> Source:
@@ -151,8 +247,7 @@ def _from_records(raw: decode.Raw, text: decode.Text, notebook: Notebook) -> Sou
         if column is None:
             notebook.leave_out(name, "its cells are not text.")
         else:
-            repeats = len(cells) >= parse.REPEATS_FROM and pc.count_distinct(column).as_py() <= len(cells) / 2
-            columns[name] = column.dictionary_encode() if repeats else column
+            columns[name] = coded(column)
     if not columns:
         raise InputError(f"The records in {raw.name} have no field that can be read. Write one field per learner.")
     header = tuple(map(records.as_name, columns))
@@ -167,6 +262,7 @@ def _from_records(raw: decode.Raw, text: decode.Text, notebook: Notebook) -> Sou
         raw.compression,
         tuple(map(records.as_name, found.votes)),
         bytes=raw.packed,
+        format="json",
     )
 
 
@@ -238,6 +334,12 @@ def refuse_repeated(file: str, names: list[str]) -> None:
             seen[name] = position
 
 
+def _columns_of(path: Path, notebook: Notebook) -> dict[str, pa.ChunkedArray]:
+    """Return the columns of one of several Parquet files."""
+    table = _from_parquet(decode.load(path), notebook).table
+    return {name: table[name] for name in table.column_names}
+
+
 def _from_parquet(raw: decode.Raw, notebook: Notebook) -> Source:
     texts = {}
     packed = Packed(raw.name, raw.packed)
@@ -245,7 +347,7 @@ def _from_parquet(raw: decode.Raw, notebook: Notebook) -> Source:
         schema = file.schema_arrow
         refuse_repeated(raw.name, [name.strip() for name in schema.names])
         parquet.check_rows(file, packed)
-        plain = parquet.plain_columns(schema)
+        plain, named = parquet.plain_columns(schema), arrow.class_names(schema.metadata)
         table = file.read(None if len(plain) == len(schema) else plain, use_pandas_metadata=False)
         for field in schema:
             column = table[field.name] if field.name in plain else None
@@ -255,7 +357,7 @@ def _from_parquet(raw: decode.Raw, notebook: Notebook) -> Source:
             if text is None:
                 notebook.leave_out(field.name, f"its cells ({told_type(field.type)}) are not labels.")
             else:
-                texts[field.name] = text
+                texts[field.name] = arrow.with_names(text, named.get(field.name))
     if not texts:
         raise InputError(f"{raw.name} has no column that can be read as labels. Write one column per learner.")
     header = tuple(texts)
@@ -268,28 +370,5 @@ def _from_parquet(raw: decode.Raw, notebook: Notebook) -> Source:
         None,
         raw.compression,
         bytes=raw.packed,
+        format="parquet",
     )
-
-
-def told_type(kind: pa.DataType) -> str:
-    """Return the name of a type as it was written."""
-    return clip(str(kind.value_type if pa.types.is_dictionary(kind) else kind), 60)
-
-
-def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    """Return a typed column as text; None if it has none.
-
-    Null is the empty cell, booleans are spelled as in Python.
-    """
-    if pa.types.is_nested(column.type):
-        return None
-    try:
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        if pa.types.is_boolean(column.type):
-            column = pc.if_else(column, "True", "False")
-        text = pc.fill_null(column.cast(pa.string()), "")
-        text.validate(full=True)
-    except (pa.ArrowException, NotImplementedError):
-        return None
-    return None if pc.any(pc.match_substring(text, "\0")).as_py() else text

@@ -19,10 +19,12 @@ import pyarrow.csv as pacsv
 from deem_core.errors import InputError
 from deem_core.readers import decode, parquet, parse
 from deem_core.readers.bounds import Packed
+from deem_core.readers.formats.content import as_text, told_type
+from deem_core.readers.formats.foreign import is_binary
 from deem_core.readers.notes import Notebook
 from deem_core.readers.objects import is_json
 from deem_core.readers.parquet import first_line
-from deem_core.readers.source import as_text, clean_header, note_above, refuse_repeated, told_type
+from deem_core.readers.source import clean_header, note_above, refuse_repeated
 from deem_core.text import clip, count
 
 HEAD_BYTES = 1 << 20
@@ -34,6 +36,10 @@ _OFFSETS = 4  # bytes that Arrow keeps beside the letters of each cell
 _PARQUET_ROWS = 1 << 16
 _FIRST_ROWS = 1_000  # by which columns of Parquet are told that are no text
 _CODECS = {"UTF-8": "utf8", decode.MARKED: "utf8", decode.WINDOWS: "cp1252"}
+
+
+class WholeOnlyError(InputError):
+    """A file that can be read whole, but not in parts."""
 
 
 @dataclass(frozen=True)
@@ -202,9 +208,11 @@ def open_stream(
     head = _read_head(Path(path))
     if head.is_parquet:
         return _open_parquet(Path(path), notebook)
+    if is_binary(head.data):
+        raise WholeOnlyError(f"{head.name} is no text and no Parquet, so it is read whole only: leave --stream out.")
     text = decode.decode(head, encoding)
     if delimiter is None and is_json(text.data):
-        raise InputError(
+        raise WholeOnlyError(
             f"{head.name} holds JSON records, which are read whole only: leave --stream out, or save it as CSV."
         )
     top = parse.find_top(head.name, text.data, delimiter)
@@ -217,9 +225,10 @@ def open_stream(
     )
 
 
-def holds_records(path: str | os.PathLike[str]) -> bool:
-    """Tell JSON records from tables, by the beginning of a file."""
-    return is_json(_read_head(Path(path)).data)
+def is_read_whole(path: str | os.PathLike[str]) -> bool:
+    """Tell formats that are read whole only."""
+    head = _read_head(Path(path)).data
+    return is_json(head) or is_binary(head)
 
 
 def _read_head(path: Path) -> decode.Raw:
@@ -234,6 +243,8 @@ def _read_head(path: Path) -> decode.Raw:
             head = stream.read(HEAD_BYTES)
     except FileNotFoundError:
         raise InputError(f"There is no file {str(path)!r}. Check the path.") from None
+    except IsADirectoryError:
+        raise WholeOnlyError(f"{str(path)!r} is a folder, which is read whole only: leave --stream out.") from None
     except InputError:
         raise
     except (OSError, ValueError) as error:

@@ -12,7 +12,7 @@ from deem_core.readers import DELIMITERS, to_json
 
 PROGRAM = ("python", "-m", "deem_core")
 
-_ONE = ("layout", "id", "truth", "gold", "worker", "label", "encoding")
+_ONE = ("layout", "id", "truth", "gold", "worker", "label", "encoding", "sheet")
 _MANY = {"learners": "--learner", "ignore": "--ignore", "missing": "--missing"}
 
 
@@ -80,6 +80,8 @@ def reading_words(inputs: Mapping[str, Any]) -> list[str]:
             texts = [""]  # no spelling but the empty cell means "no vote"
         for text in texts or ():
             words += _option(flag, str(text))
+    if reading.get("swap_ba"):
+        words.append("--swap-ba")
     if reading.get("merge_spellings"):
         words.append("--merge-spellings")
     if reading.get("labels"):

@@ -19,7 +19,7 @@ from deem_core.votes import MissingRule
 
 READING = (
     *("layout", "id", "truth", "learners", "ignore", "missing", "worker", "label", "delimiter", "encoding"),
-    *("classes", "known_learners", "gold", "merge_spellings", "labels"),
+    *("classes", "known_learners", "gold", "merge_spellings", "labels", "sheet", "swap_ba"),
 )
 """What can be said about how to read a file; see `deem_core.readers.read`."""
 
@@ -100,6 +100,11 @@ def plain_reading(reading: Mapping[str, Any] | None) -> dict[str, Any]:
         if name not in READING:
             raise InputError(f"There is no reading option {name!r}; there are {', '.join(READING)}.")
         if value is None:
+            continue
+        if name == "swap_ba":
+            if not isinstance(value, bool):
+                raise InputError("The reading option 'swap_ba' must be true or false.")
+            options |= {name: True} if value else {}
             continue
         if name in ("merge_spellings", "labels"):
             options |= LabelMap.of(**{name: value}).to_options()

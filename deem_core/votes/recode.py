@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
@@ -17,6 +16,7 @@ from deem_core.typing import Codes
 from deem_core.votes import NO_VOTE, Votes
 from deem_core.votes.checks import hard_codes
 from deem_core.votes.coding import UnknownLabelError, as_label_array, code_truth, key_of
+from deem_core.votes.frames import frame_votes, is_frame
 from deem_core.votes.gold import Gold
 from deem_core.votes.spelling import folded
 
@@ -89,12 +89,12 @@ class Recoded:
 def as_votes(X: Any) -> Votes:
     """Return Votes from Votes, a frame, labels or probabilities.
 
-    Arrays of labels have the shape (n, d), arrays of probabilities (n, d, K).
+    Frames are those of pandas, Polars and Arrow; arrays of labels have the shape (n, d), of probabilities (n, d, K).
     """
     if isinstance(X, Votes):
         return X
-    if isinstance(X, pd.DataFrame):
-        return Votes.from_frame(X)
+    if is_frame(X):
+        return frame_votes(X)
     X = _dense(X)
     try:
         dimensions = np.ndim(X)
@@ -177,7 +177,7 @@ def recode(X: Any, learners: Sequence[str], classes: NDArray[Any], *, soft: bool
     spelled = any(folded(label) in known for label in unknown)
     absent: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
-    if isinstance(X, (Votes, pd.DataFrame)):
+    if isinstance(X, Votes) or is_frame(X):
         absent = tuple(name for name in learners if name not in set(votes.learners))
         extra = tuple(name for name in votes.learners if name not in set(learners))
         if len(absent) == len(learners):
@@ -203,9 +203,9 @@ def _as_votes_over(X: Any, classes: NDArray[Any]) -> Votes:
     if isinstance(X, Votes):
         return X
     X = _dense(X)
-    if np.ndim(X) == 3:
+    if not is_frame(X) and np.ndim(X) == 3:
         return Votes.from_soft(X, classes=classes.tolist() if np.shape(X)[2] == len(classes) else None)
-    make = Votes.from_frame if isinstance(X, pd.DataFrame) else Votes.from_labels
+    make: Callable[..., Votes] = frame_votes if is_frame(X) else Votes.from_labels
     try:
         return make(X, classes=classes.tolist())
     except UnknownLabelError:
@@ -251,7 +251,7 @@ def _in_order(codes: Codes, names: Sequence[str], learners: Sequence[str]) -> Co
 
 def _places(X: Any, votes: Votes, learners: Sequence[str]) -> list[int]:
     """Return where each learner stands in the votes, -1 for nowhere."""
-    if not isinstance(X, (Votes, pd.DataFrame)):
+    if not (isinstance(X, Votes) or is_frame(X)):
         return list(range(len(learners)))
     position = {name: j for j, name in enumerate(votes.learners)}
     return [position.get(name, -1) for name in learners]

@@ -28,7 +28,19 @@ from deem_core.diagnostics import (
     true_effective_votes,
     unused_probabilities,
 )
-from deem_core.readers import LabelRow, Note, Noun, Reading, Sketch, Source, label_table, noun_of
+from deem_core.readers import (
+    TEXTS,
+    Choice,
+    LabelRow,
+    Note,
+    Noun,
+    PositionBias,
+    Reading,
+    Sketch,
+    Source,
+    label_table,
+    noun_of,
+)
 from deem_core.runs import Dataset, Run
 from deem_core.votes import NO_VOTE, Facts, PairAgreement, RowAgreement, Votes, pair_agreement, row_agreement
 from studio import state
@@ -67,6 +79,8 @@ class Format:
         None of a text that is no table.
     played : dict
         Column → role.
+    choice : deem_core.readers.Choice, optional
+        Which of several tables or questions of the file this is.
     """
 
     layout: str
@@ -74,11 +88,17 @@ class Format:
     encoding: str | None
     source: Source | None
     played: dict[str, str]
+    choice: Choice | None = None
 
     @property
     def is_delimited(self) -> bool:
         """Whether it may be text with a delimiter."""
-        return self.source is None or self.source.delimiter is not None
+        return self.choice is None if self.source is None else self.source.delimiter is not None
+
+    @property
+    def is_text(self) -> bool:
+        """Whether bytes were decoded to read it."""
+        return self.is_delimited or (self.source is not None and self.source.format in TEXTS)
 
     def cells(self) -> pd.DataFrame:
         """Return the file as it is spelled.
@@ -162,6 +182,11 @@ class Opened:
         """
         return find_rules(self.reading.votes)
 
+    @property
+    def position_bias(self) -> tuple[PositionBias, ...]:
+        """How far the order of answers decides; of judges asked in both."""
+        return self.reading.report.position_bias
+
     @cached_property
     def noun(self) -> Noun:
         """What the file calls its learners."""
@@ -192,8 +217,8 @@ class Opened:
     @property
     def format(self) -> Format:
         """How the file is written, and what its columns are."""
-        report = self.reading.report
-        return Format(report.layout, report.delimiter, report.encoding, self.reading.source, report.roles)
+        report, source = self.reading.report, self.reading.source
+        return Format(report.layout, report.delimiter, report.encoding, source, report.roles, source.choice)
 
     def rows_of(self, note: Note) -> pd.DataFrame:
         """Return the rows that a note is about, with their numbers."""
@@ -221,7 +246,7 @@ class Unread:
     def format(self) -> Format:
         """How the file is written, and what its columns may be."""
         sketch = self.sketch
-        return Format(sketch.layout, sketch.delimiter, sketch.encoding, sketch.source, sketch.roles)
+        return Format(sketch.layout, sketch.delimiter, sketch.encoding, sketch.source, sketch.roles, sketch.choice)
 
 
 def at_hand() -> Opened | Unread | None:

@@ -18,12 +18,28 @@ from studio.errors import callback_boundary
 from studio.text import plain
 
 ENCODINGS = ("utf-8", "cp1252", "latin-1", "utf-16", "mac-roman", "cp1251", "shift-jis", "gb18030")
-FILE_TYPES = ("csv", "tsv", "txt", "jsonl", "ndjson", "json", "gz", "parquet", "pq")
+FILE_TYPES = (
+    "csv",
+    "tsv",
+    "txt",
+    "jsonl",
+    "ndjson",
+    "json",
+    "gz",
+    "parquet",
+    "pq",
+    "xlsx",
+    "ods",
+    "npz",
+    "npy",
+    "arrow",
+    "feather",
+)
 """Endings that the uploader takes."""
 FOUND = "detected"
 LABELS = ("merge_spellings", "labels")
 """Reading options about labels."""
-KEPT = ("delimiter", "encoding", "missing", *LABELS)
+KEPT = ("delimiter", "encoding", "sheet", "swap_ba", "missing", *LABELS)
 """Reading options that hold whatever the columns are."""
 COLUMNS_CHOSEN = 25
 """More columns than this have their roles in a table."""
@@ -33,7 +49,7 @@ def uploader(page: str | None = None) -> None:
     """Show the uploader of votes; ``page`` is opened afterwards."""
     key = state.uploader("votes")
     st.file_uploader(
-        "Upload a file of votes: CSV, TSV, JSON or Parquet, also gzipped",
+        "Upload a file of votes: CSV, TSV, JSON, Parquet, Excel, …",
         key=key,
         type=FILE_TYPES,
         on_change=take_upload,
@@ -206,8 +222,12 @@ def option(
     dataset: Dataset,
     *,
     applies: bool = True,
+    undecided: str = FOUND,
 ) -> None:
-    """Show a choice of one reading option."""
+    """Show a choice of one reading option.
+
+    ``undecided`` is what stands there where nothing was chosen or found.
+    """
     wish = dataset.reading.get(name)
     names = [*choices.values()] if isinstance(choices, Mapping) else [*choices]
     value_name = choices.get(value or "", value) if isinstance(choices, Mapping) else value
@@ -216,7 +236,9 @@ def option(
         label,
         [FOUND, *names],
         index=names.index(wish) + 1 if wish in names else 0,
-        format_func=lambda choice: f"{value_name} ({FOUND})" if choice == FOUND and value_name else choice,
+        format_func=lambda choice: (
+            choice if choice != FOUND else f"{value_name} ({FOUND})" if value_name else undecided
+        ),
         key=key,
         on_change=_change_option,
         args=(name, key),
@@ -225,14 +247,38 @@ def option(
     )
 
 
+def swap_option(found: datasets.Opened | datasets.Unread) -> None:
+    """Show whether A means what was shown first, where judges saw both orders."""
+    if not (found.dataset.reading.get("swap_ba") or (isinstance(found, datasets.Opened) and found.position_bias)):
+        return
+    key = f"reading_swap_ba_{found.dataset.id}"
+    st.checkbox(
+        "In the order BA, A means the answer shown first: swap A and B there",
+        value=bool(found.dataset.reading.get("swap_ba")),
+        key=key,
+        on_change=_change_swap,
+        args=(key,),
+    )
+
+
+def _change_swap(key: str) -> None:
+    found = _at_hand()
+    if found is None:
+        return
+    options = {name: told for name, told in found.dataset.reading.items() if name != "swap_ba"}
+    with callback_boundary(state.READING):
+        datasets.read_otherwise(found, options | ({"swap_ba": True} if state.value(key) else {}))
+
+
 def _change_option(name: str, key: str) -> None:
     found = _at_hand()
     wish = state.value(key)
     if found is None:
         return
     # Another layout, delimiter or encoding makes other columns: roles given before no longer mean anything.
-    options = {each: told for each, told in found.dataset.reading.items() if each in ("layout", *KEPT)}
-    options.pop(name, None)
+    choice = None if found.format.choice is None else found.format.choice.option
+    kept = KEPT if name == choice else ("layout", choice, *KEPT)
+    options = {each: told for each, told in found.dataset.reading.items() if each in kept and each != name}
     if wish != FOUND:
         options[name] = wish
     with callback_boundary(state.READING):
@@ -283,7 +329,8 @@ def reading_of(layout: str, roles: Mapping[str, str], before: Mapping[str, Any])
     InputError
         If two columns want a role that only one can play, or a long file lacks one.
     """
-    options = {name: value for name, value in before.items() if name in KEPT}
+    kept = KEPT if layout == "long" else (*KEPT, "label")  # elsewhere it is no column, but a question of the file
+    options = {name: value for name, value in before.items() if name in kept}
     options["layout"] = layout
     for role in _SINGLE:
         names = [name for name, played in roles.items() if played == role]

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.fuzz.__main__ import Tally, run
-from tests.fuzz.cases import KINDS, case, outcome
+from tests.fuzz.cases import KINDS, LONGEST, case, format_case, outcome
 
 SEED = 23
 FOUND = {
@@ -29,6 +29,15 @@ def test_a_sample_of_generated_files_ends_in_sentences():
     nearly = sum(count for (_, near), count in tally.files.items() if near)
     assert nearly > 125
     assert tally.depths_nearly["accepted"] + tally.depths_nearly["late"] > nearly / 2
+
+
+def test_a_sample_of_files_of_other_programs_ends_in_sentences():
+    accepted = 0
+    for number in range(150):
+        depth, error = outcome(format_case(SEED, number))
+        accepted += depth == "accepted"
+        assert error is None or len(str(error)) <= LONGEST, number
+    assert accepted > 40
 
 
 @pytest.mark.parametrize("number", FOUND, ids=FOUND.values())

@@ -26,7 +26,7 @@ from deem_core.readers.large import open_large
 from deem_core.readers.sketch import sketch
 from deem_core.runs.answer_book import AnswerBook
 from deem_core.votes import Votes
-from tests.fuzz import mutations, seeds
+from tests.fuzz import formats, mutations, seeds
 from tests.fuzz.mutations import pick
 
 Depth = Literal["accepted", "late", "first"]
@@ -104,6 +104,23 @@ def case(seed: int, number: int) -> Case:
     data = _table(rng, table, form, nearly, times)
     name = f"file.{'csv' if form in ('semicolon', 'pipe') else form}"
     return Case(kind, nearly, data, name, _options(rng, table[0]) if kind in ("votes", "stream") else {}, whole)
+
+
+def format_case(seed: int, number: int) -> Case:
+    """Return the case of a number among files of other programs.
+
+    They are counted apart, so that the numbers of the others stay.
+    """
+    rng = np.random.default_rng((seed, number, 1))
+    nearly = bool(rng.random() < 0.7)
+    table = seeds.grid(rng, pick(rng, ("wide", "long")))
+    form = pick(rng, list(formats.FORMATS))
+    data = formats.FORMATS[form](table, rng)
+    for _ in range(0 if nearly and rng.random() < 0.7 else int(rng.integers(1, 8))):
+        data = mutations.mutate_bytes(rng, data)
+    options = _options(rng, table[0])
+    options |= {"sheet": pick(rng, ("1", "2", "L", "nope"))} if rng.random() < 0.05 else {}
+    return Case("votes", nearly, data, f"file.{form}", options)
 
 
 def _table(rng: np.random.Generator, table: seeds.Grid, form: str, nearly: bool, times: int) -> bytes:

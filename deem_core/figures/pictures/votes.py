@@ -11,6 +11,7 @@ from deem_core.diagnostics.rows import Pair
 from deem_core.diagnostics.rules import RuleTable
 from deem_core.figures import agreement as draw_agreement
 from deem_core.figures import learner_bars as draw_learners
+from deem_core.figures import position_bias as draw_bias
 from deem_core.figures import rules as draw_rules
 from deem_core.figures import votes as draw_votes
 from deem_core.figures.class_ranks import MOST_SHOWN
@@ -19,6 +20,7 @@ from deem_core.figures.pictures._pairs import pairs_of_learners
 from deem_core.votes import Votes
 from deem_core.votes.agreement import PairAgreement, RowAgreement
 from deem_core.votes.describe import Facts
+from deem_core.votes.orders import PositionBias
 
 _BY_CLASS = (
     "**Good:** bars of similar length with a similar mix of colours. **Bad:** a bar of a single colour, from a learner "
@@ -111,6 +113,22 @@ def learner_accuracy(facts: Facts, learners: Sequence[str], counts: ArrayLike) -
         caption=(
             "Share of right votes where the truth is known, with 95% intervals. The dashed line is the majority "
             "vote: good fusing beats it."
+        ),
+    )
+
+
+def position_bias(biases: Sequence[PositionBias]) -> Picture:
+    """Return how often the order of two answers decides what a judge says."""
+    known = [bias for bias in biases if bias.both]
+    return Picture(
+        question="Does the order of the answers decide?",
+        draw=lambda theme: draw_bias.bias_bars(known, theme=theme),
+        alt="Stacked bars: the share of rows on which each judge contradicts itself when the answers change places.",
+        caption=(
+            "Each judge saw both answers in both orders. The bar is the share of rows on which its two answers "
+            "contradict each other, with a 95% interval; the colours say which place they lean to. **Good:** a short "
+            "bar. **Bad:** a long one, mostly of one colour: what is shown first, or second, wins. On these rows the "
+            "judge has no vote."
         ),
     )
 

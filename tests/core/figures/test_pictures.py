@@ -21,6 +21,7 @@ from deem_core.training.health import Restart
 from deem_core.training.sweep import sweep
 from deem_core.votes.agreement import pair_agreement, row_agreement
 from deem_core.votes.describe import describe
+from deem_core.votes.orders import PositionBias
 from tests.in_process import experts
 
 RESTARTS = [Restart(0, 1, True, "", 0.9), Restart(0, 2, False, "A class died.", 0.1)]
@@ -73,6 +74,7 @@ def all_pictures(votes, found, grouped):
         "pair_agreement": pictures.pair_agreement(pair_agreement(votes), votes.learners),
         "row_agreement": pictures.row_agreement(row_agreement(votes)),
         "coverage": pictures.coverage(facts, votes.learners),
+        "position_bias": pictures.position_bias([PositionBias("gpt", "gpt/ab", "gpt/ba", 90, 30, 22, 6, 4)]),
         "rules": pictures.rules(rule_table(votes)),
         "shared_mistakes": pictures.shared_mistakes(panel),
         "class_coverage": pictures.class_coverage(panel),

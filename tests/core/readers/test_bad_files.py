@@ -42,7 +42,7 @@ CASES = {
     "header only": (b"id,a,b\n", "has a header but no rows below it"),
     "binary junk": (NOISE, "is binary, not text"),
     "NUL bytes": (b"id,a,b\n1,x,y\n2,x,\0y\n", r"holds NUL bytes \(first on line 3\)"),
-    "Excel named csv": (workbook(), "is an Excel workbook, despite its name. Open it and save it as CSV"),
+    "Excel named csv": (workbook(), "is damaged: it begins like a workbook"),
     "zip archive": (archive(), "is a zip archive. Unpack it"),
     "old Excel": (b"\xd0\xcf\x11\xe0" + bytes(100), "is an old Excel or Office file"),
     "PDF": (b"%PDF-1.7\n", "is a PDF document"),

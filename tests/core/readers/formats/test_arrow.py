@@ -1,0 +1,213 @@
+"""Arrow files, folders of datasets, and frames of Python are read alike."""
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+
+from deem_core import DEEM, InputError, Votes, fuse, read_votes
+from deem_core.readers import bounds, read
+
+TABLE = pa.table(
+    {
+        "id": ["r1", "r2", "r3", "r4"],
+        "ann": pa.array([0, 1, -1, 1]),
+        "bob": pa.array([0, 1, 1, None]),
+        "eve": pa.array([0, 0, 1, 1]),
+        "tokens": [["a"], ["b"], [], ["c"]],
+    }
+)
+FEATURES = {name: {"names": ["ham", "spam"], "_type": "ClassLabel"} for name in ("ann", "bob", "eve")}
+NAMED = TABLE.replace_schema_metadata({"huggingface": json.dumps({"info": {"features": FEATURES}})})
+CODES = [[0, 0, 0], [1, 1, 0], [-1, 1, 1], [1, -1, 1]]
+
+
+def stream(table) -> bytes:
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def feather(table, compression="lz4") -> bytes:
+    sink = io.BytesIO()
+    pyarrow.feather.write_feather(table, sink, compression=compression)
+    return sink.getvalue()
+
+
+def parquet(table) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(table, sink)
+    return sink.getvalue()
+
+
+def says(file, *words, **options):
+    with pytest.raises(InputError) as refused:
+        read(file, **options)
+    assert all(word in str(refused.value) for word in words), str(refused.value)
+
+
+@pytest.mark.parametrize("form", [stream, feather, parquet, lambda table: feather(table, "zstd")])
+def test_class_names_of_the_schema_are_the_classes(form):
+    reading = read(form(NAMED))
+    assert reading.votes.classes.tolist() == ["ham", "spam"]
+    assert reading.votes.codes.tolist() == CODES
+    assert "'tokens' was left out" in " ".join(reading.report.sentences("left out"))
+
+
+def test_text_of_every_layout_is_read():
+    words = ["cat", "dog", "cat", None]
+    columns = {
+        "plain": pa.array(words),
+        "large": pa.array(words, pa.large_string()),
+        "view": pa.array(words, pa.string_view()),
+        "coded": pa.array(words).dictionary_encode(),
+    }
+    votes = read_votes(feather(pa.table(columns)))
+    assert votes.codes.tolist() == [[0] * 4, [1] * 4, [0] * 4, [-1] * 4]
+
+
+def test_damaged_and_growing_arrow_files_are_refused(monkeypatch):
+    says(feather(TABLE)[:-40], "damaged Arrow")
+    says(stream(TABLE)[:100], "damaged Arrow")
+    says(b"FEA1" + bytes(40), "old Feather")
+    says(stream(pa.table({"a": pa.nulls(10**8), "b": pa.nulls(10**8)})), "100,000,000 rows")
+    monkeypatch.setattr(bounds, "SMALL", 50_000)
+    long = pa.table({name: ["x" * 1_000] * 2_000 for name in "ab"})
+    monkeypatch.setattr(bounds, "allowance", lambda: 100_000)
+    says(feather(long, "zstd"), "bytes", "memory")
+    views = pa.table({"a": pa.array(["x" * 1_000] * 900, pa.string_view())})
+    says(views, "long texts")
+
+
+class TestFolders:
+    @pytest.fixture
+    def saved(self, tmp_path):
+        """A dataset as save_to_disk writes it, in two files."""
+        folder = tmp_path / "votes"
+        folder.mkdir()
+        for number, rows in enumerate((TABLE.slice(0, 2), TABLE.slice(2))):
+            (folder / f"data-0000{number}-of-00002.arrow").write_bytes(stream(rows))
+        files = [{"filename": f"data-0000{number}-of-00002.arrow"} for number in range(2)]
+        (folder / "state.json").write_text(json.dumps({"_data_files": files, "_indices_files": None}))
+        (folder / "dataset_info.json").write_text(json.dumps({"features": FEATURES}))
+        return folder
+
+    def test_a_saved_dataset_is_read_with_its_class_names(self, saved):
+        reading = read(saved)
+        assert reading.votes.codes.tolist() == CODES
+        assert reading.votes.classes.tolist() == ["ham", "spam"]
+        assert "Hugging Face dataset, 2 Arrow files" in " ".join(reading.report.sentences())
+
+    def test_of_several_splits_one_must_be_named(self, saved):
+        (saved.parent / "dataset_dict.json").write_text('{"splits": ["votes", "test"]}')
+        says(saved.parent, "several splits: 'votes', 'test'")
+
+    def test_what_is_wrong_in_a_folder_is_told(self, saved, tmp_path):
+        (saved / "state.json").write_text('{"_data_files": [{"filename": "../secret.arrow"}]}')
+        says(saved, "outside its folder")
+        (saved / "state.json").write_text('{"_indices_files": [{"filename": "i.arrow"}]}')
+        says(saved, "flatten_indices")
+        (saved / "state.json").write_text("[]")
+        says(saved, "state.json", "damaged")
+        says(tmp_path, "is a folder without a dataset")
+        says(tmp_path / "nothing", "There is no file")
+
+    def test_parquet_files_of_a_split_are_one_table(self, tmp_path):
+        folder = tmp_path / "data"
+        folder.mkdir()
+        for number, rows in enumerate((NAMED.slice(0, 2), NAMED.slice(2))):
+            (folder / f"train-0000{number}-of-00002.parquet").write_bytes(parquet(rows))
+        assert read(tmp_path).votes.codes.tolist() == CODES
+        (folder / "test-00000-of-00001.parquet").write_bytes(parquet(NAMED.slice(1)))
+        says(tmp_path, "several splits: 'test', 'train'")
+        assert read(folder / "train").votes.n_rows == 4
+        assert read(folder / "test").votes.n_rows == 3
+        (folder / "train-00002-of-00002.parquet").write_bytes(parquet(NAMED.select(["id", "ann"])))
+        says(folder / "train", "different columns")
+
+    def test_a_folder_of_wrench_names_its_files(self, tmp_path):
+        row = {"label": 0, "weak_labels": [0, 1, 1], "data": {"text": "t"}}
+        (tmp_path / "label.json").write_text('{"0": "ham", "1": "spam"}')
+        (tmp_path / "train.json").write_text(json.dumps({"0": row, "1": row}))
+        assert read(tmp_path).votes.classes.tolist() == ["ham", "spam"]
+        (tmp_path / "test.json").write_text(json.dumps({"0": row, "1": row}))
+        says(tmp_path, "'test.json', 'train.json'. Name one")
+
+
+def test_a_dataset_of_argilla_has_a_learner_for_each_user():
+    rows = [
+        {"id": f"r{n}", "text": f"t{n}", "mood.responses": said, "mood.responses.users": ["ann", "bob"]}
+        | {
+            "mood.responses.status": ["submitted", "submitted"],
+            "mood.suggestion": "good",
+            "mood.suggestion.agent": "bert",
+        }
+        for n, said in enumerate([["good", "bad"], ["bad", "bad"]])
+    ]
+    reading = read(feather(pa.Table.from_pylist(rows)))
+    assert reading.votes.learners == ("ann", "bob", "bert")
+    assert reading.source.text("bob").to_pylist() == ["bad", "bad"]
+
+
+LONG = pd.DataFrame({"task": [1, 1, 2, 2, 2], "worker": list("abaab"), "label": ["x", "y", "x", "y", "y"]})
+WIDE = pd.DataFrame({"ann": ["x", "y", None], "bob": ["x", "y", "y"], "eve": ["y", "y", "x"]}, index=["e1", "e2", "e3"])
+
+
+class TestFrames:
+    @pytest.mark.parametrize("frame", [LONG, pl.from_pandas(LONG), pa.table(LONG)], ids=["pandas", "polars", "arrow"])
+    def test_a_crowd_is_read_and_fused_by_its_columns(self, frame):
+        for votes in (read_votes(frame), fuse(frame, "mv").votes):
+            assert votes.learners == ("a", "b")
+            assert [str(each) for each in votes.ids] == ["1", "2"]
+            assert votes.codes.tolist() == [[0, 1], [1, 1]]  # the last answer of a worker counts
+
+    def test_a_wide_frame_of_pandas_keeps_its_index(self):
+        for votes in (read_votes(WIDE), fuse(WIDE, "mv").votes):
+            assert votes.ids.tolist() == ["e1", "e2", "e3"]
+            assert votes.codes.tolist() == [[0, 0, 1], [1, 1, 1], [-1, 1, 0]]
+        assert read(WIDE).report.format == "frame"
+
+    def test_whole_numbers_beside_missing_ones_stay_whole(self):
+        wide = pl.DataFrame({"id": ["r1", "r2"], "a": [2**53 + 1, None], "b": [7, 7], "c": [7, 2**53 + 1]})
+        votes = fuse(wide, "mv").votes
+        assert votes.classes.tolist() == [7, 2**53 + 1]
+        assert votes.ids.tolist() == ["r1", "r2"]
+        assert read_votes(wide).classes.tolist() == ["7", str(2**53 + 1)]
+        numbers = pd.DataFrame({"a": [1.0, np.nan, 2], "b": [1, 2, 2], "c": ["1", "2", 2]})
+        assert read_votes(numbers).classes.tolist() == ["1", "2"]
+
+    def test_categories_of_polars_are_labels(self):
+        words = pl.Series(["x", "y", "x"], dtype=pl.Categorical)
+        frame = pl.DataFrame({"a": words, "b": words.cast(pl.Enum(["x", "y"])), "c": ["y", "y", "x"]})
+        assert fuse(frame, "mv").votes.codes.tolist() == [[0, 0, 1], [1, 1, 1], [0, 0, 0]]
+        assert read_votes(frame).codes.tolist() == [[0, 0, 1], [1, 1, 1], [0, 0, 0]]
+
+    def test_the_truth_of_a_frame_is_no_learner(self):
+        frame = pl.from_pandas(WIDE.assign(label=["x", "y", "y"]))
+        with pytest.raises(InputError, match="'label' of the frame may be the truth"):
+            fuse(frame, "mv")
+        assert read_votes(frame).truth.tolist() == [0, 1, 1]
+
+    def test_estimators_take_frames_and_match_them_by_name(self):
+        rng = np.random.default_rng(0)
+        frame = pl.DataFrame({name: rng.choice(["x", "y"], 60) for name in ("a", "b", "c")})
+        model = DEEM(random_state=0, updates=5, restarts=1, device="cpu").fit(frame)
+        assert model.learners_ == ("a", "b", "c")
+        turned = model.predict_proba(frame.select("c", "a", "b"))
+        np.testing.assert_array_equal(model.predict_proba(frame), turned)
+        np.testing.assert_array_equal(turned, model.predict_proba(Votes.from_frame(frame.to_pandas())))
+
+    def test_what_is_no_table_of_labels_gets_a_sentence(self):
+        with pytest.raises(InputError, match="Cannot read from LazyFrame"):
+            read(pl.LazyFrame({"a": [1]}))
+        with pytest.raises(InputError, match="holds no labels"):
+            fuse(pl.DataFrame({"a": [[1]], "b": [[2]]}), "mv")
+        with pytest.raises(InputError, match="several levels"):
+            read(LONG.set_index(["task", "worker"]))
