@@ -5,6 +5,8 @@ To the columns of the file that was read it adds
 ==================  ==============================================================================
 ``fused_label``     the label, spelled like the class; empty for a row without votes
 ``confidence``      its probability
+``expected_score``  where labels have an order: the mean of their numbers, weighed by the probabilities
+``expected_score_sd``  its standard deviation
 ``p_<class>``       the probability of every class, up to `MAX_PROBABILITIES` classes by default; the
                     method's prior for a row without votes
 ``majority_vote``   what most learners say, for comparison; the most probable of tied classes
@@ -273,6 +275,9 @@ def _added(answer: Answer, wishes: _Wishes) -> Iterator[tuple[str, pa.Array]]:
         blank = answer.doubtful if wishes.review_below is None else answer.below(wishes.review_below)
     yield wishes.label_column, tables.look_up(np.where(blank, NO_VOTE, answer.codes), labels)
     yield "confidence", pa.array(answer.confidence, mask=silent)
+    if answer.probabilities_known and answer.expected_score is not None and answer.expected_score_sd is not None:
+        yield "expected_score", pa.array(answer.expected_score, mask=silent)
+        yield "expected_score_sd", pa.array(answer.expected_score_sd, mask=silent)
     if votes.gold is not None:
         yield "gold_label", tables.look_up(votes.gold.codes, [*labels, *map(str, votes.gold.only.tolist())])
     if wishes.probabilities:

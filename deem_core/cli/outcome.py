@@ -105,6 +105,8 @@ def tell(
         "alarms": to_plain(answer.alarms),
         "agreement": {name: float((codes == answer.codes)[labelled].mean()) for name, codes in beside.items()},
     }
+    if votes.ordered:
+        content |= {"ordered": True, **_scale(answer)}
     evaluation = evaluate(answer, beside["dawid skene"])
     if evaluation is None:
         agreements = ", ".join(f"{name} {percent(share)}" for name, share in content["agreement"].items())
@@ -113,6 +115,8 @@ def tell(
     else:
         content |= _scores(votes, beside, evaluation)
         print(_evaluation_line(options.method, content, beside, evaluation, tied=bool(votes.majority_vote.n_tied)))
+        if votes.ordered and (line := _scale_line(evaluation)):
+            print(line)
     if options.json:
         write_json(content, options.json)
     if getattr(options, "scorecard", None):
@@ -124,6 +128,26 @@ def tell(
         f"{count(changed, 'label')} {'differs' if changed == 1 else 'differ'} from the majority vote; "
         f"{count(review, 'row')} {'needs' if review == 1 else 'need'} review. Written: {options.output}"
     )
+
+
+def _scale(answer: Answer) -> dict[str, Any]:
+    """Return the scale of the labels and the expected score, in numbers."""
+    scores = answer.votes.scores
+    assert scores is not None  # noqa: S101  # asked by the caller
+    summary = answer.summary()
+    if summary.mean_score is not None:
+        print(f"Mean expected score: {summary.mean_score:.2f} on a scale from {scores[0]:g} to {scores[-1]:g}.")
+    return {"scores": scores.tolist(), "mean_expected_score": summary.mean_score}
+
+
+def _scale_line(evaluation: Evaluation) -> str:
+    """Say how far labels on a scale are off."""
+    told = [
+        f"{method.title} {method.mean_absolute_error:.2f} (kappa {method.quadratic_kappa:.2f})"
+        for method in evaluation.methods
+        if method.mean_absolute_error is not None and method.quadratic_kappa is not None
+    ]
+    return f"Mean absolute error, with quadratic weighted kappa: {', '.join(told)}. Evaluation only." if told else ""
 
 
 def add_scorecard(parser: argparse.ArgumentParser, answer: str) -> None:
@@ -158,7 +182,16 @@ def _scores(votes: Votes, beside: dict[str, Codes], evaluation: Evaluation) -> d
         **rates,
         "majority_vote_first_class_accuracy": evaluation.majority_vote_first_class_accuracy,
         "evaluation": evaluation.to_dict(),
+        **_scale_errors(evaluation),
     }
+
+
+def _scale_errors(evaluation: Evaluation) -> dict[str, Any]:
+    """Return the errors of the answer on its scale, if it has one."""
+    own = evaluation.methods[0]
+    if own.mean_absolute_error is None:
+        return {}
+    return {"mean_absolute_error": own.mean_absolute_error, "quadratic_kappa": own.quadratic_kappa}
 
 
 def _evaluation_line(

@@ -15,9 +15,10 @@ from deem_core.files.plain import from_plain, to_plain
 from deem_core.methods import dawid_skene
 from deem_core.text import count, interval, percent, points
 from deem_core.typing import Codes
-from deem_core.votes import NO_VOTE, intervals
+from deem_core.votes import NO_VOTE, Votes, intervals
 from deem_core.votes.describe import accuracy, majority_accuracy
-from deem_core.votes.statistics import FairVote, paired_difference, scores
+from deem_core.votes.scale import label_scores
+from deem_core.votes.statistics import FairVote, paired_difference, scale_errors, scores
 
 TITLES = {"fused": "Fused labels", "dawid_skene": "Dawid-Skene", "majority_vote": "Majority vote"}
 """What is evaluated, and what people call it."""
@@ -25,7 +26,11 @@ TITLES = {"fused": "Fused labels", "dawid_skene": "Dawid-Skene", "majority_vote"
 
 @dataclass(frozen=True)
 class MethodScore:
-    """How right one method is, with 95% intervals over rows."""
+    """How right one method is, with 95% intervals over rows.
+
+    Where labels have an order also their mean absolute error, in the units of the scale, and the quadratic weighted
+    kappa.
+    """
 
     name: str
     title: str
@@ -33,6 +38,8 @@ class MethodScore:
     macro_f1: float
     accuracy_interval: tuple[float, float]
     macro_f1_interval: tuple[float, float]
+    mean_absolute_error: float | None = None
+    quadratic_kappa: float | None = None
 
 
 @dataclass(frozen=True)
@@ -116,6 +123,17 @@ class Evaluation:
         return f"Dawid-Skene: {percent(self.dawid_skene_accuracy)}, too close to tell apart."
 
 
+def scale_scores(votes: Votes, labels: Codes | FairVote) -> tuple[float | None, float | None]:
+    """Return the mean absolute error and the quadratic weighted kappa of labels, (S, n).
+
+    None for both where labels have no order, or no row with a known truth has a place on the scale.
+    """
+    if not votes.ordered or votes.truth is None:
+        return None, None
+    error, kappa = scale_errors(labels, votes.truth, label_scores(votes))
+    return (None, None) if np.isnan(error) else (error, kappa)
+
+
 def evaluate(answer: Answer, dawid_skene_codes: Codes | None = None) -> Evaluation | None:
     """Compare an answer with the truth of its votes; None without truth.
 
@@ -149,6 +167,7 @@ def evaluate(answer: Answer, dawid_skene_codes: Codes | None = None) -> Evaluati
                 own.means["macro_f1"],
                 own.intervals["accuracy"],
                 own.intervals["macro_f1"],
+                *scale_scores(votes, codes),
             )
         )
     gains = {

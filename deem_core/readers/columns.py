@@ -55,6 +55,7 @@ class Request:
     known_learners: Sequence[str] = ()
     gold: str | None = None
     labels: LabelMap = AS_SPELLED
+    ordered: bool | tuple[str, ...] = False
 
     @property
     def n_rows(self) -> int:

@@ -13,6 +13,7 @@ from deem_core.readers import long, roles, soft, wide
 from deem_core.readers.columns import Request, refuse_too_few
 from deem_core.readers.gold import column_gold, read_gold
 from deem_core.readers.notes import ROWS_SHOWN, Notebook, Report, peak_bytes
+from deem_core.readers.order import as_order, with_order
 from deem_core.readers.parse import DELIMITERS, delimiter_of
 from deem_core.readers.probabilities import leave_labels_out, note_unused, soft_naming
 from deem_core.readers.source import Source, open_source
@@ -70,6 +71,7 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     gold_file: Any = None,
     merge_spellings: bool = False,
     labels: Any = None,
+    ordered: bool | Sequence[str] = False,
 ) -> Reading:
     """Read votes from delimited text, gzip of it, or Parquet.
 
@@ -113,6 +115,9 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
         Whether labels that differ in writing only, such as ``spam``, ``Spam`` and ``SPAM``, are one class.
     labels : mapping or pairs, optional
         Label → the name of its class; None or an empty name is no vote. Classes come in this order, before all others.
+    ordered : bool or sequence of str
+        Whether the labels are steps of a scale, such as 1 to 5: True takes numbers by value, words by a known scale,
+        and else the order of ``labels``; or name the steps, lowest first.
 
     Returns
     -------
@@ -132,10 +137,10 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     options: dict[str, Any] = {"id": id, "truth": truth, "learners": learners, "ignore": ignore, "missing": missing}
     options |= {"worker": worker, "label": label, "classes": classes, "gold": gold}
     options |= {"known_learners": known_learners}
-    options |= {"labels": labels, "merge_spellings": merge_spellings}
+    options |= {"labels": labels, "merge_spellings": merge_spellings, "ordered": ordered}
     request = request_of(source, notebook, options)
     plan = find_layout(request, layout)
-    votes, layout_read = read_plan(plan), plan.layout
+    votes, layout_read = with_order(read_plan(plan), request), plan.layout
     if truth_file is not None:
         votes = _with_truth_file(votes, truth_file, request)
     votes = _with_gold(votes, plan, gold_file)
@@ -169,6 +174,7 @@ def request_of(source: Source, notebook: Notebook, options: Mapping[str, Any]) -
         known_learners=options.get("known_learners", ()),
         gold=options.get("gold"),
         labels=label_map.knowing(classes),
+        ordered=as_order(options.get("ordered", False)),
     )
 
 

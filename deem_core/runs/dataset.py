@@ -19,7 +19,7 @@ from deem_core.votes import MissingRule
 
 READING = (
     *("layout", "id", "truth", "learners", "ignore", "missing", "worker", "label", "delimiter", "encoding"),
-    *("classes", "known_learners", "gold", "merge_spellings", "labels"),
+    *("classes", "known_learners", "gold", "merge_spellings", "labels", "ordered"),
 )
 """What can be said about how to read a file; see `deem_core.readers.read`."""
 
@@ -104,7 +104,10 @@ def plain_reading(reading: Mapping[str, Any] | None) -> dict[str, Any]:
         if name in ("merge_spellings", "labels"):
             options |= LabelMap.of(**{name: value}).to_options()
             continue
-        many = name in ("learners", "ignore", "missing", "classes", "known_learners")
+        if name == "ordered" and isinstance(value, bool):
+            options |= {name: True} if value else {}
+            continue
+        many = name in ("learners", "ignore", "missing", "classes", "known_learners", "ordered")
         texts = [value] if isinstance(value, str) else list(value)
         if not all(isinstance(text, str) for text in texts) or (not many and not isinstance(value, str)):
             raise InputError(f"The reading option {name!r} must be {'a list of texts' if many else 'a text'}.")

@@ -178,7 +178,8 @@ def recode(X: Any, learners: Sequence[str], classes: NDArray[Any], *, soft: bool
         shares = np.zeros((*codes.shape, len(classes)), np.float32)
         _recode_soft(votes.soft, lookup[:-1], _places(X, votes, learners), codes, shares)
         codes = hard_codes(shares)  # among equals the first class, which may be another one now
-    made = Votes(codes, classes, learners, votes.ids, truth, shares, truth_only, _recoded_gold(votes, classes))
+    gold, ordered = _recoded_gold(votes, classes), votes.ordered and _keeps_order(lookup[:-1])
+    made = Votes(codes, classes, learners, votes.ids, truth, shares, truth_only, gold, ordered)
     return Recoded(made, unknown, absent, extra, unread=unread, spelled=spelled)
 
 
@@ -197,6 +198,15 @@ def _as_votes_over(X: Any, classes: NDArray[Any]) -> Votes:
 
 def _same_labels(one: NDArray[Any], other: NDArray[Any]) -> bool:
     return one.dtype == other.dtype and one.tolist() == other.tolist()
+
+
+def _keeps_order(lookup: Codes) -> bool:
+    """Tell whether known classes stand in the same order.
+
+    Then a scale stays one.
+    """
+    known = lookup[lookup != NO_VOTE]
+    return bool((np.diff(known) > 0).all())
 
 
 def _lost_votes(votes: Votes, codes: Codes) -> dict[str, int]:

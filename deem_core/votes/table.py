@@ -27,6 +27,7 @@ from deem_core.votes.arrays import NO_VOTE, Distinct, distinct_rows
 from deem_core.votes.gold import Gold, as_gold
 from deem_core.votes.labels import DEFAULT, MissingRule
 from deem_core.votes.majority import MajorityVote, majority_vote
+from deem_core.votes.scale import in_order, scale_scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +55,8 @@ class Votes:
         K + j, so that such rows count as known and always wrong; K itself never depends on the truth.
     gold : Gold, optional
         Known labels that are to be used. Rows that have one lose their truth: nothing is evaluated on what was used.
+    ordered : bool
+        Whether the classes are steps of a scale, lowest first; see `scores`.
 
     Raises
     ------
@@ -80,6 +83,7 @@ class Votes:
     soft: NDArray[np.float32] | None = None
     truth_only: NDArray[Any] = field(default_factory=lambda: np.empty(0, object))
     gold: Gold | None = None
+    ordered: bool = False
 
     def __post_init__(self) -> None:
         """Check every invariant once and freeze the arrays."""
@@ -271,7 +275,7 @@ class Votes:
     def __repr__(self) -> str:
         """Return the size in words; the arrays themselves would fill the screen."""
         extras = [name for name in ("soft", "truth", "gold") if getattr(self, name) is not None]
-        note = f", with {' and '.join(extras)}" if extras else ""
+        note = (", ordered" if self.ordered else "") + (f", with {' and '.join(extras)}" if extras else "")
         return f"Votes({self.dimensions}{note})"
 
     def _repr_html_(self) -> str:
@@ -332,7 +336,19 @@ class Votes:
         """
         return self._changed(gold=None)
 
+    def as_ordered(self, order: bool | Sequence[Any] = True) -> Votes:
+        """Return the same votes with classes as steps of a scale.
+
+        ``order`` names them, lowest first; True takes numbers by value and words by a known scale, False no order.
+        """
+        return in_order(self, order) if order is not False else self._changed(ordered=False)
+
     # ------------------------------------------------------------------ cheap facts
+
+    @property
+    def scores(self) -> Floats | None:
+        """Number of each step of the scale, (K,); None without an order."""
+        return scale_scores(self.classes) if self.ordered else None
 
     @property
     def has_ids(self) -> bool:
@@ -414,6 +430,7 @@ class Votes:
                     self.truth is not None,
                     self.soft is not None,
                     *([] if self.gold is None else [[repr(label) for label in self.gold.only.tolist()]]),
+                    *(["ordered"] if self.ordered else []),
                 ]
             ).encode()
         )

@@ -88,6 +88,12 @@ def test_the_panel_of_judges_is_byte_for_byte_what_its_script_makes(tmp_path):
     assert made_file.read_bytes() == (FOLDER / "judges_text.csv").read_bytes()
 
 
+def test_the_ratings_are_byte_for_byte_what_their_script_makes(tmp_path):
+    made_file = tmp_path / "ratings.csv"
+    subprocess.run([sys.executable, FOLDER / "make_ratings.py", "-o", made_file], check=True, timeout=60)
+    assert made_file.read_bytes() == (FOLDER / "ratings_wide.csv").read_bytes()
+
+
 @pytest.mark.slow
 def test_the_digits_sample_is_what_its_script_makes(tmp_path):
     made_file = tmp_path / "digits.csv"
