@@ -391,6 +391,11 @@ class Answer:
 
         return table(self, probabilities=probabilities)
 
+    @property
+    def probability_names(self) -> Labels:
+        """What each probability of a row is of: the classes, (K,)."""
+        return self.votes.classes
+
     def probability(self, k: int) -> pa.Array:
         """Return the probability of a class as a column, (n,).
 

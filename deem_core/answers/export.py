@@ -109,7 +109,7 @@ def fused_table(
     if review_share is not None:
         answer = answer.reviewing(review_share)
     if probabilities is None:
-        probabilities = answer.probabilities_known and votes.n_classes <= MAX_PROBABILITIES
+        probabilities = answer.probabilities_known and len(answer.probability_names) <= MAX_PROBABILITIES
     columns = list(_originals(reading, every=originals))
     taken = {name.strip() for name, _ in columns}
     wishes = _Wishes(label_column, probabilities, diagnostics, review_below, blank)
@@ -281,7 +281,7 @@ def _added(answer: Answer, wishes: _Wishes) -> Iterator[tuple[str, pa.Array]]:
     if votes.gold is not None:
         yield "gold_label", tables.look_up(votes.gold.codes, [*labels, *map(str, votes.gold.only.tolist())])
     if wishes.probabilities:
-        for k, label in enumerate(labels):
+        for k, label in enumerate(map(str, answer.probability_names.tolist())):
             yield f"p_{label}", answer.probability(k)
     if wishes.diagnostics:
         cells = (

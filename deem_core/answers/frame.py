@@ -26,8 +26,8 @@ def frame(answer: Answer) -> pd.DataFrame:
     if answer.expected_score is not None and answer.expected_score_sd is not None:
         columns["expected_score"] = _of_voted(answer, answer.expected_score)
         columns["expected_score_sd"] = _of_voted(answer, answer.expected_score_sd)
-    if votes.n_classes <= MAX_PROBABILITIES:
-        for k, label in enumerate(votes.classes.tolist()):
+    if len(answer.probability_names) <= MAX_PROBABILITIES:
+        for k, label in enumerate(answer.probability_names.tolist()):
             columns[f"p_{label}"] = np.asarray(answer.posterior[:, k], np.float64)
     columns |= {
         "majority_vote": pd.Series(names[answer.majority], ids, object),

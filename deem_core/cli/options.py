@@ -93,6 +93,14 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--order", metavar="A,B,C", help="the same, and name the steps, lowest first: --order poor,fair,good"
     )
+    group.add_argument("--multilabel", action="store_true", help="a cell holds several labels, as in cat|dog")
+    group.add_argument("--separator", metavar="SIGN", help="the same, and name the sign between them: | ; or a comma")
+    group.add_argument(
+        "--empty-means-none",
+        action="store_true",
+        help="an empty cell of several labels says that none applies (default: it is no vote)",
+    )
+    group.add_argument("--one-label", metavar="LABEL", help="read one of several labels as a yes or no question")
 
 
 def read_file(options: argparse.Namespace, model: Fuser | None = None) -> Reading:
@@ -126,6 +134,9 @@ def reading_options(options: argparse.Namespace) -> dict[str, Any]:
         "merge_spellings": options.merge_spellings,
         "labels": None if options.labels is None else readers.read_labels(options.labels),
         "ordered": _order(options),
+        "multilabel": options.separator or bool(options.multilabel),
+        "empty_is_none": options.empty_means_none,
+        "one_label": options.one_label,
     }
 
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from deem_core.alarm import with_alarms
 from deem_core.answers.answer import Answer
-from deem_core.comparison.evaluation import Evaluation, evaluate
+from deem_core.answers.label_sets import SetAnswer
+from deem_core.comparison.evaluation import Evaluation, by_dawid_skene, evaluate
 from deem_core.estimators.summary import TrainingSummary
 from deem_core.files.atomic import write_json
 from deem_core.files.plain import to_plain
@@ -105,6 +106,8 @@ def tell(
         "alarms": to_plain(answer.alarms),
         "agreement": {name: float((codes == answer.codes)[labelled].mean()) for name, codes in beside.items()},
     }
+    if isinstance(answer, SetAnswer):
+        content |= {"n_classes": len(answer.label_names), "labels": list(answer.label_names), "n_sets": votes.n_classes}
     if votes.ordered:
         content |= {"ordered": True, **_scale(answer)}
     evaluation = evaluate(answer, beside["dawid skene"])
@@ -115,7 +118,7 @@ def tell(
     else:
         content |= _scores(votes, beside, evaluation)
         print(_evaluation_line(options.method, content, beside, evaluation, tied=bool(votes.majority_vote.n_tied)))
-        if votes.ordered and (line := _scale_line(evaluation)):
+        if line := _scale_line(evaluation) or _sets_line(evaluation):
             print(line)
     if options.json:
         write_json(content, options.json)
@@ -150,6 +153,17 @@ def _scale_line(evaluation: Evaluation) -> str:
     return f"Mean absolute error, with quadratic weighted kappa: {', '.join(told)}. Evaluation only." if told else ""
 
 
+def _sets_line(evaluation: Evaluation) -> str:
+    """Say how right the labels of sets are one by one."""
+    told = [
+        f"{method.title} {percent(method.hamming_loss)} wrong, micro-F1 {percent(method.label_micro_f1)}, macro-F1 "
+        f"{percent(method.label_macro_f1)}"
+        for method in evaluation.methods
+        if method.hamming_loss is not None
+    ]
+    return f"Label by label: {'; '.join(told)}. Evaluation only; the figures above are of whole sets." if told else ""
+
+
 def add_scorecard(parser: argparse.ArgumentParser, answer: str) -> None:
     """Add the option that writes the scorecard of the learners."""
     parser.add_argument(
@@ -176,6 +190,7 @@ def _scores(votes: Votes, beside: dict[str, Codes], evaluation: Evaluation) -> d
     """Return the accuracies of all methods, and the evaluation in full."""
     assert votes.truth is not None  # noqa: S101  # or there were no evaluation
     rates = {f"{name.replace(' ', '_')}_accuracy": accuracy(codes, votes.truth) for name, codes in beside.items()}
+    rates["dawid_skene_accuracy"] = evaluation.dawid_skene_accuracy  # sets of several labels have codes of their own
     rates["majority_vote_accuracy"] = evaluation.majority_vote_accuracy  # a fair draw of ties, not what was fused
     return {
         "accuracy": evaluation.accuracy,
@@ -187,8 +202,15 @@ def _scores(votes: Votes, beside: dict[str, Codes], evaluation: Evaluation) -> d
 
 
 def _scale_errors(evaluation: Evaluation) -> dict[str, Any]:
-    """Return the errors of the answer on its scale, if it has one."""
+    """Return the errors of the answer on its scale, or label by label, if it has any."""
     own = evaluation.methods[0]
+    if own.hamming_loss is not None:
+        return {
+            "subset_accuracy": own.accuracy,
+            "hamming_loss": own.hamming_loss,
+            "label_micro_f1": own.label_micro_f1,
+            "label_macro_f1": own.label_macro_f1,
+        }
     if own.mean_absolute_error is None:
         return {}
     return {"mean_absolute_error": own.mean_absolute_error, "quadratic_kappa": own.quadratic_kappa}
@@ -224,8 +246,10 @@ def _beside(answer: Answer) -> dict[str, Codes]:
     votes, rng = answer.votes, np.random.default_rng(0)
     labels = {
         MAJORITY: answer.majority,
-        "dawid skene": dawid_skene.aggregate(votes, rng).codes,
+        "dawid skene": answer.majority if votes.separator else dawid_skene.aggregate(votes, rng).codes,
     }
+    if isinstance(answer, SetAnswer):
+        labels["dawid skene"] = by_dawid_skene(answer)[1]
     if votes.soft is not None:
         for pool in (pools.mean_prob, pools.geo_pool, pools.log_pool, pools.cal_pool):
             labels[pool.__name__.replace("_", " ")] = pool(votes, rng).codes

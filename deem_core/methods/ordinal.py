@@ -246,11 +246,11 @@ def _edges(numbers: Floats, n_classes: int) -> tuple[Floats, Floats]:
     noise = np.exp(numbers[:, LOG_NOISE])[:, None, None]
     seen = numbers[:, BIAS, None] + numbers[:, GAIN, None] * _offsets(n_classes)  # (d, K), from the middle
     inner = (np.arange(n_classes - 1) + 0.5 - (n_classes - 1) / 2)[None, :, None]
-    return (inner - seen[:, None, :]) / noise, noise
+    return np.asarray((inner - seen[:, None, :]) / noise, np.float64), noise
 
 
 def _offsets(n_classes: int) -> Floats:
-    return np.arange(n_classes) - (n_classes - 1) / 2
+    return np.asarray(np.arange(n_classes) - (n_classes - 1) / 2, np.float64)
 
 
 def _between(values: Floats, top: float = 0.0) -> Floats:

@@ -16,6 +16,7 @@ from deem_core.control import NO_CONTROL, Control
 from deem_core.errors import InputError
 from deem_core.methods.contract import Aggregate, Method
 from deem_core.votes import Votes
+from deem_core.votes.label_sets import refuse_sets
 
 BUDGET = 120.0
 """Seconds that a method may take in a comparison unless told otherwise, all seeds together."""
@@ -386,4 +387,5 @@ def aggregate(name: str, votes: Votes, rng: np.random.Generator, *, control: Con
 
     The truth is taken away first.
     """
+    refuse_sets(votes, entry(name).title)
     return entry(name).load()(votes.without_truth(), rng, control=control)

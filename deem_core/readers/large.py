@@ -158,6 +158,9 @@ def open_large(
     merge_spellings: bool = False,
     labels: Any = None,
     ordered: bool | Sequence[str] = False,
+    multilabel: bool | str = False,
+    empty_is_none: bool = False,
+    one_label: str | None = None,
     control: Control = NO_CONTROL,
 ) -> LargeFile:
     """Open a file to be read in parts.
@@ -175,6 +178,8 @@ def open_large(
         raise WholeOnlyError("A truth file is matched by id, which needs all rows at once: such a file is read whole.")
     if gold is not None or gold_file is not None:
         raise WholeOnlyError("Gold labels are compared with the answers of all rows: such a file is read whole.")
+    if multilabel or empty_is_none or one_label is not None:
+        raise WholeOnlyError("Several labels in a cell are taken apart in memory: such a file is read whole.")
     notebook = Notebook()
     stream = open_stream(
         path, notebook, delimiter=None if delimiter is None else delimiter_of(delimiter), encoding=encoding

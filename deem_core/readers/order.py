@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from deem_core.errors import InputError
 from deem_core.readers.columns import Request
 from deem_core.votes import Votes
 from deem_core.votes.scale import in_order, natural_scale, proposed_order, word_order
@@ -47,8 +48,10 @@ def with_order(votes: Votes, request: Request) -> Votes:
         If an order is wished that is not known.
     """
     wish = wished_order(request, votes.classes.tolist())
+    if wish is not False and votes.separator:
+        raise InputError("Labels that stand together in a cell have no order. Leave out one of the two.")
     if wish is False:
-        proposed = proposed_order(votes)
+        proposed = None if votes.separator else proposed_order(votes)
         if proposed is not None:
             request.notebook.add(
                 "understood",

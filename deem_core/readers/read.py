@@ -16,6 +16,7 @@ from deem_core.readers.notes import ROWS_SHOWN, Notebook, Report, peak_bytes
 from deem_core.readers.order import as_order, with_order
 from deem_core.readers.parse import DELIMITERS, delimiter_of
 from deem_core.readers.probabilities import leave_labels_out, note_unused, soft_naming
+from deem_core.readers.several import wished_sets, with_question, with_sets
 from deem_core.readers.source import Source, open_source
 from deem_core.readers.truth import read_truth
 from deem_core.text import count, quoted
@@ -72,6 +73,9 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     merge_spellings: bool = False,
     labels: Any = None,
     ordered: bool | Sequence[str] = False,
+    multilabel: bool | str = False,
+    empty_is_none: bool = False,
+    one_label: str | None = None,
 ) -> Reading:
     """Read votes from delimited text, gzip of it, or Parquet.
 
@@ -118,6 +122,12 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     ordered : bool or sequence of str
         Whether the labels are steps of a scale, such as 1 to 5: True takes numbers by value, words by a known scale,
         and else the order of ``labels``; or name the steps, lowest first.
+    multilabel : bool or str
+        Whether a cell holds several labels; or the sign between them, found by default. JSON lists are read, too.
+    empty_is_none : bool
+        Whether an empty cell of several labels says that none applies; else it is no vote.
+    one_label : str, optional
+        One of several labels, as a question of its own: yes where it is among them, else no.
 
     Returns
     -------
@@ -138,12 +148,13 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     options |= {"worker": worker, "label": label, "classes": classes, "gold": gold}
     options |= {"known_learners": known_learners}
     options |= {"labels": labels, "merge_spellings": merge_spellings, "ordered": ordered}
+    options |= {"multilabel": multilabel, "empty_is_none": empty_is_none, "one_label": one_label}
     request = request_of(source, notebook, options)
     plan = find_layout(request, layout)
-    votes, layout_read = with_order(read_plan(plan), request), plan.layout
+    votes, layout_read = with_order(with_sets(read_plan(plan), request), request), plan.layout
     if truth_file is not None:
         votes = _with_truth_file(votes, truth_file, request)
-    votes = _with_gold(votes, plan, gold_file)
+    votes = with_question(_with_gold(votes, plan, gold_file), request)
     _note_votes(votes, layout_read, notebook)
     unused = note_unused(plan.request)
     return Reading(
@@ -158,7 +169,8 @@ def request_of(source: Source, notebook: Notebook, options: Mapping[str, Any]) -
     """Return what to read of a source, from the options of `read`."""
     learners, ignore, classes = options.get("learners"), options.get("ignore", ()), options.get("classes", ())
     rule = MissingRule.of(options.get("missing", DEFAULT))
-    label_map = LabelMap.of(options.get("labels"), options.get("merge_spellings", False), rule)
+    sets = wished_sets(source, options)
+    label_map = LabelMap.of(options.get("labels"), options.get("merge_spellings", False), rule, sets)
     return Request(
         source=source,
         id=options.get("id"),
@@ -175,6 +187,7 @@ def request_of(source: Source, notebook: Notebook, options: Mapping[str, Any]) -
         gold=options.get("gold"),
         labels=label_map.knowing(classes),
         ordered=as_order(options.get("ordered", False)),
+        one_label=options.get("one_label"),
     )
 
 

@@ -118,6 +118,10 @@ def votes_to_learn_from(X: Any, allow_few: bool = False) -> Votes:
         If learners are too few or nobody voted.
     """
     votes = as_votes(X).without_truth()
+    if votes.separator:
+        from deem_core.votes.label_sets import refuse_sets  # noqa: PLC0415  # which knows tables
+
+        refuse_sets(votes, "a model")
     if votes.n_learners < MIN_LEARNERS and not allow_few:
         raise InputError(
             f"{votes.n_learners} learners are too few: with fewer than three, the votes alone cannot tell who is "

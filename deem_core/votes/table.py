@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import html
-import json
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -57,6 +56,8 @@ class Votes:
         Known labels that are to be used. Rows that have one lose their truth: nothing is evaluated on what was used.
     ordered : bool
         Whether the classes are steps of a scale, lowest first; see `scores`.
+    separator : str
+        Sign between the labels of a class that is a set of them (`deem_core.votes.label_sets`); empty for one label.
 
     Raises
     ------
@@ -84,6 +85,7 @@ class Votes:
     truth_only: NDArray[Any] = field(default_factory=lambda: np.empty(0, object))
     gold: Gold | None = None
     ordered: bool = False
+    separator: str = ""
 
     def __post_init__(self) -> None:
         """Check every invariant once and freeze the arrays."""
@@ -420,25 +422,7 @@ class Votes:
     @cached_property
     def content_hash(self) -> str:
         """SHA-256 of all contents, truth, gold and ids included."""
-        digest = hashlib.sha256(
-            json.dumps(
-                [
-                    self.codes.shape,
-                    self.learners,
-                    [repr(label) for label in self.classes.tolist()],
-                    [repr(label) for label in self.truth_only.tolist()],
-                    self.truth is not None,
-                    self.soft is not None,
-                    *([] if self.gold is None else [[repr(label) for label in self.gold.only.tolist()]]),
-                    *(["ordered"] if self.ordered else []),
-                ]
-            ).encode()
-        )
-        gold = () if self.gold is None else (self.gold.codes, self.gold.asked)
-        for array in (self.codes, self.truth, self.soft, checks.id_hashes(self.ids), *gold):
-            if array is not None:
-                digest.update(np.ascontiguousarray(array).data)
-        return digest.hexdigest()
+        return checks.content_hash(self)
 
 
 def _unused(truth: Codes | None, gold: Gold) -> Codes | None:
