@@ -88,7 +88,7 @@ def tell(
     """
     votes = answer.votes
     n_rows = votes.n_rows if n_rows is None else n_rows
-    size = dimensions(n_rows, votes.n_learners, votes.n_classes)
+    size = votes.dimensions if votes.separator else dimensions(n_rows, votes.n_learners, votes.n_classes)
     print(f"{Path(options.file).name}: {size}, fused by {options.method}.")
     for sentence in sentences:
         print(sentence)

@@ -6,6 +6,7 @@ from deem_core.readers.label_file import read_labels, to_json, write_labels
 from deem_core.readers.label_table import LabelRow, Wish, label_table, may_be_one, wished_map
 from deem_core.readers.notes import Note, Report
 from deem_core.readers.noun import Noun, noun_of
+from deem_core.readers.order import steps_text
 from deem_core.readers.parse import DELIMITERS
 from deem_core.readers.probabilities import HOW_TO_USE as HOW_TO_USE_PROBABILITIES
 from deem_core.readers.read import Reading, read, read_votes
@@ -50,6 +51,7 @@ __all__ = [
     "row_numbers",
     "sketch",
     "speaks_of_truth",
+    "steps_text",
     "to_json",
     "wished_map",
     "write_labels",

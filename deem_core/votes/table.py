@@ -268,7 +268,8 @@ class Votes:
     @property
     def dimensions(self) -> str:
         """The size in words: "10,000 rows × 6 learners × 5 classes"."""
-        return dimensions(self.n_rows, self.n_learners, self.n_classes)
+        size = dimensions(self.n_rows, self.n_learners, self.n_classes)
+        return size if not self.separator else f"{size.removesuffix(' classes')} sets of labels"
 
     def __len__(self) -> int:
         """Return the number of rows."""

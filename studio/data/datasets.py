@@ -29,6 +29,8 @@ from deem_core.diagnostics import (
 from deem_core.readers import LabelRow, Note, Noun, Reading, Sketch, Source, label_table, noun_of
 from deem_core.runs import Dataset, Run
 from deem_core.votes import NO_VOTE, Facts, PairAgreement, RowAgreement, Votes, pair_agreement, row_agreement
+from deem_core.votes.scale import proposed_order
+from deem_core.votes.sets import proposed_separator
 from studio import state
 from studio.data.samples import Sample
 from studio.workspace import workspace
@@ -131,7 +133,23 @@ class Opened:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """What matters about the votes, found without truth."""
+        if self.reading.votes.separator:  # sets of labels are no classes to be checked
+            return ()
         return (*unused_probabilities(self.reading.report), *checkup(self.reading.votes))
+
+    @cached_property
+    def proposed_order(self) -> list[str] | None:
+        """The classes, lowest first, if they look like a scale."""
+        return None if self.reading.votes.separator else proposed_order(self.reading.votes)
+
+    @cached_property
+    def proposed_separator(self) -> str | None:
+        """The sign between labels, if cells seem to hold several."""
+        votes = self.reading.votes
+        if votes.separator or votes.soft is not None:
+            return None
+        counts = votes.class_counts.sum(axis=0).tolist()
+        return proposed_separator(dict(zip(map(str, votes.classes.tolist()), counts, strict=True)))
 
     @cached_property
     def labels(self) -> list[LabelRow]:

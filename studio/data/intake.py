@@ -23,7 +23,9 @@ FILE_TYPES = ("csv", "tsv", "txt", "jsonl", "ndjson", "json", "gz", "parquet", "
 FOUND = "detected"
 LABELS = ("merge_spellings", "labels")
 """Reading options about labels."""
-KEPT = ("delimiter", "encoding", "missing", *LABELS)
+MEANING = ("ordered", "multilabel", "empty_is_none", "one_label")
+"""Reading options about what labels mean."""
+KEPT = ("delimiter", "encoding", "missing", *LABELS, *MEANING)
 """Reading options that hold whatever the columns are."""
 COLUMNS_CHOSEN = 25
 """More columns than this have their roles in a table."""
