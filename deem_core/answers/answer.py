@@ -393,7 +393,7 @@ class Answer:
 
     @property
     def probability_names(self) -> Labels:
-        """What each probability of a row is of: the classes, (K,)."""
+        """The classes, (K,), or whatever else has a `probability`."""
         return self.votes.classes
 
     def probability(self, k: int) -> pa.Array:
@@ -415,8 +415,6 @@ class Answer:
 
     def export(self, reading: Any, path: str | os.PathLike[str], **options: Any) -> None:
         """Write the file that was read with the labels beside its cells.
-
-        See `deem_core.answers.export`.
 
         Parameters
         ----------

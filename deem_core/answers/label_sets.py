@@ -1,4 +1,4 @@
-"""Answer of several labels: a set for each row, with a probability for each label.
+"""Answer of several labels: a set of them for each row.
 
 The label of a row is the set of labels with a probability of at least ½; where no label has one, it is the empty set.
 Its **confidence** is the product of the probabilities of what was decided, Π_k max(p_k, 1 − p_k): the probability that
@@ -149,7 +149,10 @@ class SetAnswer(Answer):
         )
 
     def summary(self) -> AnswerSummary:
-        """Return the answer in a few numbers; shares are those of rows with each label."""
+        """Return the answer in a few numbers.
+
+        Shares are those of the rows with each label.
+        """
         voted, sets = ~self.silent, self.sets
         n_voted = int(voted.sum())
         same = int((self.codes == self.majority)[voted].sum())

@@ -107,7 +107,7 @@ def review_reasons(answer: Answer, queue: Queue) -> list[str]:
 
 
 def _least_certain(answer: Answer, row: int) -> str:
-    """Say which of several labels is the least certain, if any is in doubt."""
+    """Say which of several labels is in doubt, if any is."""
     posterior = np.asarray(answer.posterior[row])
     k = int(np.argmin(np.abs(posterior - 0.5)))
     if max(posterior[k], 1 - posterior[k]) >= SURE:

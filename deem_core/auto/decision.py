@@ -295,7 +295,7 @@ UNUSED_ORDER = (
 
 
 def _with_scale(decision: Decision) -> Decision:
-    """Return a decision that says that the order of the labels was not used."""
+    """Return a decision that says that no order was used."""
     if decision.answered_by == "ordinal":
         return decision
     sentences = (*decision.sentences, UNUSED_ORDER)

@@ -202,7 +202,7 @@ def _scores(votes: Votes, beside: dict[str, Codes], evaluation: Evaluation) -> d
 
 
 def _scale_errors(evaluation: Evaluation) -> dict[str, Any]:
-    """Return the errors of the answer on its scale, or label by label, if it has any."""
+    """Return the errors on a scale, or label by label, if any."""
     own = evaluation.methods[0]
     if own.hamming_loss is not None:
         return {

@@ -193,7 +193,10 @@ def by_dawid_skene(answer: SetAnswer) -> tuple[SetAnswer, Codes]:
 
 
 def _f1(said: Mask, right: Mask) -> float:
-    """Return F1 of yes or no; 1 where there is nothing to find and nothing was said."""
+    """Return F1 of yes or no.
+
+    It is 1 where there is nothing to find and nothing was said.
+    """
     total = int(said.sum() + right.sum())
     return 2 * int((said & right).sum()) / total if total else 1.0
 

@@ -130,7 +130,7 @@ def refuse_hopeless(request: Request, columns: Sequence[LabelColumn], coding: Co
 
 
 def _advice_for_many(column: LabelColumn) -> str:
-    """Say what to do where a column has more classes than the file rows."""
+    """Say what to do where classes are more than rows."""
     cells = {cell: int(n) for cell, n in zip(column.spellings, column.counts, strict=True) if cell}
     sign = proposed_separator(cells)
     if sign is None:

@@ -34,7 +34,7 @@ def wished_order(request: Request, classes: Sequence[Any]) -> bool | Sequence[An
     """
     if request.ordered is not True or not request.labels.names:
         return request.ordered
-    return True if natural_scale(classes) or word_order(classes) else list(classes)
+    return True if knows_order(classes) else list(classes)
 
 
 def with_order(votes: Votes, request: Request) -> Votes:
@@ -62,6 +62,11 @@ def with_order(votes: Votes, request: Request) -> Votes:
     made = in_order(votes, wish)
     note_order(request, made.classes.tolist())
     return made
+
+
+def knows_order(labels: Sequence[Any]) -> bool:
+    """Return whether labels are numbers or words of a known scale."""
+    return natural_scale(labels) or word_order(labels) is not None
 
 
 def note_order(request: Request, classes: Sequence[Any]) -> None:

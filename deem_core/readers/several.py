@@ -1,4 +1,4 @@
-"""Several labels in a cell: the sign between them, named, found or proposed."""
+"""Several labels in a cell: the sign between them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ PROPOSAL = "Cells seem to hold several labels"
 
 
 def wished_sets(source: Source, options: Mapping[str, Any]) -> Sets | None:
-    """Return how cells are taken apart by the options of `read`; None if they are not.
+    """Return how cells are taken apart.
+
+    By the options of `read`; None if they are not.
+
 
     Raises
     ------
@@ -63,8 +66,7 @@ def with_sets(votes: Votes, request: Request) -> Votes:
             f"({listing(names, 6)}) in {count(made.n_classes, 'set')}. An empty cell {empty}.",
         )
         return made
-    cells = dict(zip(map(str, votes.classes.tolist()), votes.class_counts.sum(axis=0).tolist(), strict=True))
-    sign = proposed_separator(cells) if votes.soft is None else None
+    sign = proposed_sign(votes)
     if sign is not None:
         request.notebook.add(
             "understood",
@@ -72,6 +74,19 @@ def with_sets(votes: Votes, request: Request) -> Votes:
             "in a cell” (or --multilabel) takes them apart.",
         )
     return votes
+
+
+def proposed_sign(votes: Votes) -> str | None:
+    """Return the sign between several labels, if cells seem to hold them."""
+    if votes.separator or votes.soft is not None:
+        return None
+    counts = votes.class_counts.sum(axis=0).tolist()
+    return proposed_separator(dict(zip(map(str, votes.classes.tolist()), counts, strict=True)))
+
+
+def label_names(votes: Votes) -> tuple[str, ...]:
+    """Return the labels of votes whose cells hold several."""
+    return label_sets(votes).labels
 
 
 def with_question(votes: Votes, request: Request) -> Votes:

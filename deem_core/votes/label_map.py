@@ -123,7 +123,10 @@ class LabelMap:
         return self.sets.joined(self._name_of.get(part, part) for part in self.sets.parts(key) or ())
 
     def apart(self, cells: Mapping[str, int]) -> Mapping[str, int]:
-        """Return cells per label of cells per key, where a key may be a set of labels."""
+        """Return cells per label of cells per key.
+
+        A key may be a set of labels.
+        """
         if self.sets is None:
             return cells
         counts: dict[str, int] = {}
@@ -184,7 +187,7 @@ class LabelMap:
         return canonical_text(folded(key)) if self.merge_spellings else key
 
     def _key(self, key: str) -> str:
-        """Return the key of the class of a canonical label, or of a set of them."""
+        """Return the key of the class of a canonical label or set."""
         if self.sets is None:
             return self._one(key)
         if self.rule.is_missing(key) and not (key == NO_LABEL and self.sets.empty_is_none):

@@ -1,4 +1,4 @@
-"""Label sets: votes for several labels at once, and each label as a question.
+"""Label sets: votes for several labels at once.
 
 The classes of such votes are the sets that occur, joined by `Votes.separator`, so that all that counts and shows votes
 goes on as it is. What is fused are K questions with two answers: does this label apply?
@@ -113,7 +113,10 @@ def as_label_sets(votes: Votes, separator: str = "|") -> Votes:
 def _merged(
     only: Sequence[Any], spelled: Sequence[str], classes: Sequence[str], separator: str
 ) -> tuple[Codes, list[str]]:
-    """Return the new code of each known set, last that of none, and the sets that are no class."""
+    """Return the new code of each known set, and the other sets.
+
+    The last code is that of no vote.
+    """
     others = [separator.join(natural_order(set(Sets(separator).parts(str(each)) or []))) or NONE for each in only]
     beyond = [name for name in dict.fromkeys(others) if name not in set(classes)]
     place = {name: code for code, name in enumerate([*classes, *beyond])}

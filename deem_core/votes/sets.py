@@ -35,7 +35,7 @@ class Sets:
     empty_is_none: bool = False
 
     def parts(self, cell: str) -> list[str] | None:
-        """Return the labels in a cell, () for none; None if it cannot be taken apart."""
+        """Return the labels in a cell; None if it is no set."""
         text = cell.strip()
         if not text or text == NONE:
             return []
@@ -61,7 +61,7 @@ def _spelled(value: object) -> str:
 
 
 def proposed_separator(cells: Mapping[str, int]) -> str | None:
-    """Return the sign by which cells hold several labels, if they clearly do.
+    """Return the sign between several labels, if cells clearly hold them.
 
     Parameters
     ----------

@@ -26,11 +26,20 @@ from deem_core.diagnostics import (
     true_effective_votes,
     unused_probabilities,
 )
-from deem_core.readers import LabelRow, Note, Noun, Reading, Sketch, Source, label_table, noun_of
+from deem_core.readers import (
+    LabelRow,
+    Note,
+    Noun,
+    Reading,
+    Sketch,
+    Source,
+    label_table,
+    noun_of,
+    proposed_order,
+    proposed_sign,
+)
 from deem_core.runs import Dataset, Run
 from deem_core.votes import NO_VOTE, Facts, PairAgreement, RowAgreement, Votes, pair_agreement, row_agreement
-from deem_core.votes.scale import proposed_order
-from deem_core.votes.sets import proposed_separator
 from studio import state
 from studio.data.samples import Sample
 from studio.workspace import workspace
@@ -145,11 +154,7 @@ class Opened:
     @cached_property
     def proposed_separator(self) -> str | None:
         """The sign between labels, if cells seem to hold several."""
-        votes = self.reading.votes
-        if votes.separator or votes.soft is not None:
-            return None
-        counts = votes.class_counts.sum(axis=0).tolist()
-        return proposed_separator(dict(zip(map(str, votes.classes.tolist()), counts, strict=True)))
+        return proposed_sign(self.reading.votes)
 
     @cached_property
     def labels(self) -> list[LabelRow]:

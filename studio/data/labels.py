@@ -62,7 +62,10 @@ def _read_with(change: Any) -> None:
 
 
 def _renamed(reading: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options without names; an order that was named follows the new names."""
+    """Return the options without names.
+
+    An order that was named follows the new names.
+    """
     options = _without(reading)
     return options | ({"ordered": True} if options.get("ordered") else {})
 

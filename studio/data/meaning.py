@@ -1,4 +1,4 @@
-"""Meaning of labels: classes, steps of a scale, or several in a cell."""
+"""Meaning of labels: classes, steps, or several in a cell."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from deem_core.readers import steps_text
-from deem_core.votes.label_sets import label_sets
-from deem_core.votes.scale import natural_scale, word_order
+from deem_core.readers import knows_order, label_names, steps_text
 from studio import state, text
 from studio.data import datasets
 from studio.data.intake import MEANING
@@ -28,7 +26,7 @@ def give_order(opened: datasets.Opened, steps: list[str] | None = None) -> None:
     Numbers and known words have their own; other labels keep the order that they stand in.
     """
     labels = opened.reading.votes.classes.tolist()
-    known = steps is None and (natural_scale(labels) or word_order(labels) is not None)
+    known = steps is None and knows_order(labels)
     _read_with(lambda reading: {**reading, "ordered": True if known else steps or list(map(str, labels))})
 
 
@@ -84,7 +82,10 @@ def _read_with(change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> None
 
 
 def notice(opened: datasets.Opened) -> None:
-    """Say what labels are taken for, or what they look like, with one click to change it."""
+    """Say what labels are taken for, or what they look like.
+
+    One click changes it.
+    """
     votes, reading = opened.reading.votes, opened.dataset.reading
     if reading.get("one_label") is not None:
         _line(
@@ -94,7 +95,7 @@ def notice(opened: datasets.Opened) -> None:
             all_labels,
         )
     elif votes.separator:
-        names = label_sets(votes).labels
+        names = label_names(votes)
         _line(
             f":material/sell: A cell holds several of {text.count(len(names), 'label')}. Each is fused as a yes or no "
             "question; a row gets those that are more likely than not.",
@@ -158,8 +159,8 @@ def order_switch(opened: datasets.Opened, place: str) -> None:
 
 
 def choose_label(opened: datasets.Opened, place: str) -> None:
-    """Offer to open one of several labels as a dataset of its own."""
-    names = label_sets(opened.reading.votes).labels
+    """Offer to open one of several labels as a dataset."""
+    names = label_names(opened.reading.votes)
     key = f"{OPEN_LABEL}_{place}_{opened.dataset.id}"
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"one_label_{place}"):
         chosen = st.selectbox("Open one label", names, key=key, width=240)

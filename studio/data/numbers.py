@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from deem_core.readers import label_names
 from deem_core.votes import Facts, Votes
-from deem_core.votes.label_sets import label_sets
 from studio.text import count, percent
 
 
@@ -69,12 +69,12 @@ def headline(votes: Votes, facts: Facts) -> tuple[Number, ...]:
 
 
 def _labels(votes: Votes) -> Number:
-    """Return the number of classes, or of labels where a cell holds several."""
+    """Return the number of classes, or of several labels."""
     if not votes.separator:
         return Number(
             "Classes", count(votes.n_classes), _names(votes.classes), "The different labels that learners voted for."
         )
-    names = label_sets(votes).labels
+    names = label_names(votes)
     return Number(
         "Labels",
         count(len(names)),

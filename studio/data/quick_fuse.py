@@ -87,7 +87,7 @@ def _invite(opened: Opened) -> None:
 
 
 def _scale(opened: Opened) -> None:
-    """Say that auto does not use the order, and offer the method that does."""
+    """Offer the method that uses the order."""
     with st.container(horizontal=True, vertical_alignment="center", key="scale"):
         st.caption(
             ":material/linear_scale: Labels have an order. The one click gives expected scores, but does not use the "
@@ -319,7 +319,7 @@ def _numbers(opened: Opened, run: Run, summary: FusionSummary) -> list[Number]:
 
 
 def _further(own: MethodScore) -> list[Number]:
-    """Return the scores of labels that have an order, or that stand together."""
+    """Return the scores of labels on a scale, or in sets."""
     if own.mean_absolute_error is not None and own.quadratic_kappa is not None:
         return [
             Number(
