@@ -169,6 +169,8 @@ def table(opened: datasets.Opened, run: Run, comparison: comparisons.Comparison)
             **{name: st.column_config.NumberColumn(format=widgets.PERCENT) for name in shares},
             "method": st.column_config.TextColumn(width=180),
             "alarms": st.column_config.NumberColumn(help="Shown in full below the table."),
+            "off by": st.column_config.NumberColumn(format="%.3f", help="Mean absolute error, in units of the scale."),
+            "kappa": st.column_config.NumberColumn(format="%.3f", help="Quadratic weighted kappa."),
             "seconds": SECONDS,
             "MB": st.column_config.NumberColumn(
                 format="%.0f", help="Memory that the method added, where it could be measured."

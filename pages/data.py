@@ -9,7 +9,7 @@ from deem_core import readers
 from deem_core.diagnostics import RuleTable
 from deem_core.figures import pictures
 from studio import boot, errors, panel, state, text, widgets
-from studio.data import datasets, intake, labels, numbers, quick_fuse, samples, stored_files
+from studio.data import datasets, intake, labels, meaning, numbers, quick_fuse, samples, stored_files
 from studio.data.samples import LAYOUTS
 from studio.rows import cells
 from studio.rows import sources as rows
@@ -46,7 +46,8 @@ def facts(opened: datasets.Opened) -> None:
 @errors.boundary()
 def warnings(opened: datasets.Opened) -> None:
     labels.told(opened)
-    if not opened.findings:
+    meaning.notice(opened)
+    if not opened.findings and not opened.reading.votes.separator:
         st.caption(":green[:material/check_circle:] Ready to train: no problems found.")
     for number, finding in enumerate(opened.findings):
         widgets.finding(finding, number, on_leave_out=intake.leave_out, more=partial(labels.remedy, opened))
@@ -55,6 +56,14 @@ def warnings(opened: datasets.Opened) -> None:
 @errors.boundary()
 def gallery(opened: datasets.Opened) -> None:
     votes, show = opened.reading.votes, widgets.picture
+    if votes.separator:
+        several: dict[str, Callable[[], None]] = {
+            "Votes per label": lambda: show(pictures.votes_per_label(votes), "labels_chart"),
+            "How many agree": lambda: show(pictures.row_agreement(opened.rows_agreeing), "rows_chart"),
+            "Coverage": lambda: show(pictures.coverage(opened.facts, votes.learners), "coverage_chart"),
+        }
+        widgets.tabs(several, "data_tabs_several")
+        return
     views: dict[str, Callable[[], None]] = {
         "Votes per class": lambda: show(pictures.votes_per_class(votes), "votes_chart"),
         "Who agrees with whom": lambda: cells.picture(
@@ -199,8 +208,19 @@ def fuse(opened: datasets.Opened) -> None:
         quick_fuse.card(opened)
 
 
-def next_step() -> None:
+def next_step(opened: datasets.Opened) -> None:
     with st.container(horizontal=True, horizontal_alignment="right"):
+        if opened.reading.votes.separator:
+            meaning.choose_label(opened, "data")
+            st.button(
+                "Next: export",
+                key="next_export",
+                icon=":material/arrow_forward:",
+                icon_position="right",
+                on_click=state.go_to,
+                args=("export",),
+            )
+            return
         st.button(
             "Next: learning rate",
             key="next_learning_rate",
@@ -244,8 +264,9 @@ def page() -> None:
     facts(opened)
     warnings(opened)
     fuse(opened)
-    next_step()
-    panel.card(opened)
+    next_step(opened)
+    if not opened.reading.votes.separator:
+        panel.card(opened)
     with st.container(border=True):
         gallery(opened)
     notes, table, reading, named, folder = st.tabs(

@@ -140,7 +140,8 @@ def report(training: Run, opened: datasets.Opened) -> None:
 
 
 def page() -> None:
-    head = widgets.with_data("Export", "What can I export?", ":material/download:", "Upload a file and fuse it first.")
+    icon, empty = ":material/download:", "Upload a file and fuse it first."
+    head = widgets.with_data("Export", "What can I export?", icon, empty, several=True)
     if head is None:
         examples.show("Export")
         return

@@ -30,9 +30,15 @@ Labels = dict[str, Codes]
 
 
 def available(opened: Opened) -> dict[str, Entry]:
-    """Return the methods that suit a dataset; pools need soft votes."""
+    """Return the methods that suit a dataset.
+
+    Pools need soft votes, and the ordinal method an order.
+    """
     soft = opened.reading.votes.soft is not None
-    return {name: entry for name, entry in METHODS.items() if soft or not entry.soft}
+    ordered = opened.reading.votes.ordered
+    return {
+        name: entry for name, entry in METHODS.items() if (soft or not entry.soft) and (ordered or not entry.ordered)
+    }
 
 
 def config(methods: Sequence[str], *, seeds: int, budget: float, experts: Sequence[Any], device: str) -> dict[str, Any]:
@@ -125,6 +131,8 @@ def ranked(comparison: Comparison, run: Run) -> pd.DataFrame:
                 "macro-F1": method.macro_f1,
                 "± seeds": method.std.get("accuracy"),
             }
+            if comparison.ordered:
+                row |= {"off by": method.mean_absolute_error, "kappa": method.quadratic_kappa}
             if comparison.expert_classes:
                 row |= {"expert classes": method.expert_accuracy, "other classes": method.rest_accuracy}
         else:

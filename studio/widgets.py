@@ -15,7 +15,7 @@ from deem_core.figures import MOST_MARKS, Picture, has_numbers, numbers, written
 from deem_core.model import missing_torch
 from deem_core.readers import Report
 from studio import drawings, errors, plot, state, words
-from studio.data import datasets
+from studio.data import datasets, meaning
 from studio.data.numbers import Number
 from studio.export import results
 from studio.text import plain
@@ -366,7 +366,9 @@ def alarm(raised: Alarm) -> None:
     st.markdown(f":orange[:material/warning:] **{plain(words.say(raised.title))}.** {plain(words.say(raised.text))}")
 
 
-def with_data(title: str, question: str, icon: str, sentence: str) -> tuple[DeltaGenerator, datasets.Opened] | None:
+def with_data(
+    title: str, question: str, icon: str, sentence: str, *, several: bool = False
+) -> tuple[DeltaGenerator, datasets.Opened] | None:
     """Show the head of a page; return badges and dataset.
 
     Without a dataset the page says so in the middle, with a button that leads to one, and None is returned.
@@ -376,13 +378,15 @@ def with_data(title: str, question: str, icon: str, sentence: str) -> tuple[Delt
     title, question : str
     icon, sentence : str
         Of the empty page: what will be seen here.
+    several : bool
+        Whether the page takes cells that hold several labels; others say that they do not.
     """
     badges = header(title, question)
-    opened = data_or_empty(icon, sentence)
+    opened = data_or_empty(icon, sentence, several=several)
     return None if opened is None else (badges, opened)
 
 
-def data_or_empty(icon: str, sentence: str) -> datasets.Opened | None:
+def data_or_empty(icon: str, sentence: str, *, several: bool = False) -> datasets.Opened | None:
     """Return the dataset in use; without one, say what is needed."""
     found = None
     with errors.boundary():
@@ -394,4 +398,7 @@ def data_or_empty(icon: str, sentence: str) -> datasets.Opened | None:
         return None
     if found is None:
         empty_state(icon, "No data yet", sentence, "Upload data", "data")
+    elif found.reading.votes.separator and not several:
+        meaning.refusal(found)
+        return None
     return found

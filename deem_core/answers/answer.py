@@ -170,6 +170,21 @@ class Answer(Shown):
         """Entropy of every row in nats, (n,)."""
         return scores.entropy(self.posterior)
 
+    @property
+    def expected_score(self) -> Floats | None:
+        """Mean of `Votes.scores` by the row's probabilities, (n,); None without an order."""
+        return None if self._expected_scores is None else self._expected_scores[0]
+
+    @property
+    def expected_score_sd(self) -> Floats | None:
+        """Standard deviation of the score, (n,); None without an order."""
+        return None if self._expected_scores is None else self._expected_scores[1]
+
+    @cached_property
+    def _expected_scores(self) -> tuple[Floats, Floats] | None:
+        numbers = self.votes.scores
+        return None if numbers is None else scores.expected_score(self.posterior, numbers)
+
     @cached_property
     def agreement(self) -> Floats:
         """Share of a row's votes that equal its label, (n,).
@@ -288,6 +303,7 @@ class Answer(Shown):
             overruled=int(self.overruled.sum()),
             mean_confidence=float(self.confidence[voted].mean()) if n_voted else None,
             agreement=same / n_voted if n_voted else None,
+            mean_score=scores.mean_of(self.expected_score, voted) if self.probabilities_known else None,
         )
 
     def with_truth(self, votes: Votes) -> Answer:
@@ -375,6 +391,11 @@ class Answer(Shown):
 
         return table(self, probabilities=probabilities)
 
+    @property
+    def probability_names(self) -> Labels:
+        """The classes, (K,), or whatever else has a `probability`."""
+        return self.votes.classes
+
     def probability(self, k: int) -> pa.Array:
         """Return the probability of a class as a column, (n,).
 
@@ -388,26 +409,9 @@ class Answer(Shown):
 
         Columns have the names of the fused file.
         """
-        names = np.array([*self.votes.classes.tolist(), None], object)
-        ids = self.votes.ids
-        columns: dict[str, Any] = {
-            "fused_label": pd.Series(self.labels, ids, object),  # as text, None would become NaN
-            "confidence": self._of_voted(self.confidence),
-        }
-        if self.votes.n_classes <= MAX_PROBABILITIES:
-            for k, label in enumerate(self.votes.classes.tolist()):
-                columns[f"p_{label}"] = np.asarray(self.posterior[:, k], np.float64)
-        columns |= {
-            "majority_vote": pd.Series(names[self.majority], ids, object),
-            "agreement": self.agreement,
-            "entropy": self._of_voted(self.entropy),
-            "needs_review": self.needs_review,
-        }
-        return pd.DataFrame(columns, index=ids)
+        from deem_core.answers.frame import frame  # noqa: PLC0415  # which knows answers
 
-    def _of_voted(self, values: Posterior) -> Floats:
-        """Return values (n,) with NaN for rows without votes, which have no label."""
-        return np.where(self.silent, np.nan, np.asarray(values, np.float64))
+        return frame(self)
 
     def export(self, reading: Any, path: str | os.PathLike[str], **options: Any) -> None:
         """Write the labels in any format, by the ending of the name.

@@ -5,6 +5,8 @@ To the columns of the file that was read it adds
 ==================  ==============================================================================
 ``fused_label``     the label, spelled like the class; empty for a row without votes
 ``confidence``      its probability
+``expected_score``  where labels have an order: the mean of their numbers, weighed by the probabilities
+``expected_score_sd``  its standard deviation
 ``p_<class>``       the probability of every class, up to `MAX_PROBABILITIES` classes by default; the
                     method's prior for a row without votes
 ``majority_vote``   what most learners say, for comparison; the most probable of tied classes
@@ -107,7 +109,7 @@ def fused_table(
     if review_share is not None:
         answer = answer.reviewing(review_share)
     if probabilities is None:
-        probabilities = answer.probabilities_known and votes.n_classes <= MAX_PROBABILITIES
+        probabilities = answer.probabilities_known and len(answer.probability_names) <= MAX_PROBABILITIES
     columns = list(_originals(reading, every=originals))
     taken = {name.strip() for name, _ in columns}
     wishes = _Wishes(label_column, probabilities, diagnostics, review_below, blank)
@@ -273,10 +275,13 @@ def _added(answer: Answer, wishes: _Wishes) -> Iterator[tuple[str, pa.Array]]:
         blank = answer.doubtful if wishes.review_below is None else answer.below(wishes.review_below)
     yield wishes.label_column, tables.look_up(np.where(blank, NO_VOTE, answer.codes), labels)
     yield "confidence", pa.array(answer.confidence, mask=silent)
+    if answer.probabilities_known and answer.expected_score is not None and answer.expected_score_sd is not None:
+        yield "expected_score", pa.array(answer.expected_score, mask=silent)
+        yield "expected_score_sd", pa.array(answer.expected_score_sd, mask=silent)
     if votes.gold is not None:
         yield "gold_label", tables.look_up(votes.gold.codes, [*labels, *map(str, votes.gold.only.tolist())])
     if wishes.probabilities:
-        for k, label in enumerate(labels):
+        for k, label in enumerate(map(str, answer.probability_names.tolist())):
             yield f"p_{label}", answer.probability(k)
     if wishes.diagnostics:
         cells = (

@@ -96,12 +96,23 @@ def review_reasons(answer: Answer, queue: Queue) -> list[str]:
     for at, row in enumerate(queue.rows.tolist()):
         label, codes = int(answer.codes[row]), answer.votes.codes[row]
         parts = [_vote_words(codes, label, names), _against(codes, label, names, answer.votes.learners)]
-        if answer.probabilities_known and answer.confidence[row] < SURE:
+        if answer.votes.separator:
+            parts.append(_least_certain(answer, row))
+        elif answer.probabilities_known and answer.confidence[row] < SURE:
             parts.append(_odds(np.asarray(answer.posterior[row]), label, names))
         if queue.disputed[at]:
             parts.append(f"only {percent(float(queue.support[at]), 0)} of the restarts agree")
         told.append("; ".join(part for part in parts if part))
     return told
+
+
+def _least_certain(answer: Answer, row: int) -> str:
+    """Say which of several labels is in doubt, if any is."""
+    posterior = np.asarray(answer.posterior[row])
+    k = int(np.argmin(np.abs(posterior - 0.5)))
+    if max(posterior[k], 1 - posterior[k]) >= SURE:
+        return ""
+    return f"least certain: {answer.probability_names[k]} {percent(float(posterior[k]), 0)}"
 
 
 def _vote_words(codes: Codes, label: int, names: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr, logsumexp
 
-from deem_core.typing import Codes, Floats, Integers, Posterior
+from deem_core.typing import Codes, Floats, Integers, Mask, Posterior
 from deem_core.votes import NO_VOTE, Votes
 from deem_core.votes.arrays import chunks, sparse_one_hot
 
@@ -43,6 +43,24 @@ def fused_codes(votes: Votes, posterior: Posterior) -> Codes:
 def confidence(posterior: Posterior) -> Floats:
     """Return the probability of the most probable class, (n,)."""
     return np.asarray(posterior.max(axis=1), np.float64)
+
+
+def expected_score(posterior: Posterior, numbers: Floats) -> tuple[Floats, Floats]:
+    """Return mean and standard deviation of every row's score, (n,) each.
+
+    Σ_k p_nk·s_k over the numbers s (K,) of the steps, and the root of Σ_k p_nk·(s_k − mean)².
+    """
+    mean, deviation = np.empty(len(posterior)), np.empty(len(posterior))
+    for rows in _chunks(*posterior.shape):
+        p = np.asarray(posterior[rows], np.float64)
+        mean[rows] = p @ numbers
+        deviation[rows] = np.sqrt((p * (numbers - mean[rows, None]) ** 2).sum(axis=1))
+    return mean, deviation
+
+
+def mean_of(values: Floats | None, rows: Mask) -> float | None:
+    """Return the mean of values (n,) over some rows, if there are any."""
+    return None if values is None or not rows.any() else float(values[rows].mean())
 
 
 def entropy(posterior: Posterior) -> Floats:

@@ -53,8 +53,8 @@ def table(answer: Answer, *, probabilities: bool = True) -> pa.Table:
         columns["restarts_agreeing"] = floats(answer.support)
     if not probabilities:
         columns["review_score"] = pa.array(answer.review_score, mask=silent)
-    elif answer.votes.n_classes <= MAX_PROBABILITIES:
-        for k in range(answer.votes.n_classes):
+    elif len(answer.probability_names) <= MAX_PROBABILITIES or answer.votes.separator:
+        for k in range(len(answer.probability_names)):
             columns[f"p_{k}"] = answer.probability(k)
     return pa.table(columns)
 
@@ -156,6 +156,8 @@ class StoredAnswer:
         """
         if len(self.codes) != votes.n_rows:
             raise InputError(f"The stored labels have {len(self.codes):,} rows; the votes have {votes.n_rows:,}.")
+        if votes.separator:
+            return self._of_sets(votes)
         posterior: Posterior | None = self.posterior
         if posterior is None:
             if otherwise is None:
@@ -165,6 +167,26 @@ class StoredAnswer:
             votes, posterior, support=self.support, method=self.name("method"), answered_by=self.name("answered_by")
         )
         answer.__dict__["needs_review"] = self.needs_review  # as it was decided then, and at no cost
+        return answer
+
+    def _of_sets(self, votes: Votes) -> Answer:
+        """Return the answer for votes on several labels."""
+        from deem_core.answers.label_sets import SetAnswer  # noqa: PLC0415  # which knows answers
+        from deem_core.votes.label_sets import label_sets  # noqa: PLC0415
+
+        names = [f"p_{k}" for k in range(len(label_sets(votes).labels))]
+        if not set(names) <= self._names:
+            raise InputError(NOT_KEPT)
+        with _readable():
+            posterior = np.stack([np.nan_to_num(self._column(name), nan=0.0) for name in names], axis=1)
+        answer = SetAnswer.of(
+            votes,
+            np.asarray(posterior, np.float64),
+            support=self.support,
+            method=self.name("method"),
+            answered_by=self.name("answered_by"),
+        )
+        answer.__dict__["needs_review"] = self.needs_review
         return answer
 
     def name(self, kind: Literal["method", "answered_by"]) -> str:

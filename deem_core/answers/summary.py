@@ -19,6 +19,8 @@ class AnswerSummary:
         one.
     mean_confidence, agreement : float, optional
         Over the rows with votes; agreement is the share of labels that equal the majority vote. None without votes.
+    mean_score : float, optional
+        Mean expected score of the rows with votes, where labels have an order.
     """
 
     n_rows: int
@@ -30,3 +32,4 @@ class AnswerSummary:
     overruled: int
     mean_confidence: float | None
     agreement: float | None
+    mean_score: float | None = None

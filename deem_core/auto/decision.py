@@ -118,8 +118,10 @@ def decide(
     """
     votes = votes.without_truth()
     if votes.gold is not None:
-        return _by_gold(votes, rng, table, also or {}, control)
-    return _by_votes(votes, rng, table, control)
+        made = _by_gold(votes, rng, table, also or {}, control)
+    else:
+        made = _by_votes(votes, rng, table, control)
+    return _with_scale(made) if votes.ordered else made
 
 
 def _by_votes(votes: Votes, rng: np.random.Generator, table: Table | None, control: Control) -> Decision:
@@ -284,6 +286,21 @@ def _with_ties_broken(votes: Votes, answer: Aggregate, rng: np.random.Generator,
 
 
 # ---------------------------------------------------------------------- words
+
+UNUSED_ORDER = (
+    "The labels have an order, which this answer does not use. Ordinal Dawid-Skene (ordinal) does: it is often nearer "
+    "to the truth where raters are lenient or severe, and sometimes further from it; known labels can choose."
+)
+"""What is said of votes on a scale. Measured: docs/scores.md."""
+
+
+def _with_scale(decision: Decision) -> Decision:
+    """Return a decision that says that no order was used."""
+    if decision.answered_by == "ordinal":
+        return decision
+    sentences = (*decision.sentences, UNUSED_ORDER)
+    notes = (*sentences, *decision.aggregate.notes[len(decision.sentences) :])
+    return replace(decision, sentences=sentences, aggregate=replace(decision.aggregate, notes=notes))
 
 
 def _decision(

@@ -11,12 +11,14 @@ import numpy as np
 from deem_core.answers.answer import Answer
 from deem_core.auto.decision import decide
 from deem_core.auto.judgement import judged
+from deem_core.auto.several import answer_sets
 from deem_core.control import NO_CONTROL, Control
 from deem_core.errors import InputError
 from deem_core.estimators.summary import Setting, TrainingSummary
 from deem_core.methods import registry
 from deem_core.methods.contract import Aggregate, Rule
 from deem_core.votes import Votes
+from deem_core.votes.label_sets import refuse_sets
 from deem_core.votes.patterns import Table
 
 if TYPE_CHECKING:  # scikit-learn takes a moment
@@ -67,6 +69,8 @@ def fuse_run(
         If the method is unknown, trains a model, or cannot take such votes.
     """
     rng = np.random.default_rng(seed)
+    if votes.separator:
+        return _fuse_sets(votes, method, seed, control)
     if method != AUTO:
         if registry.entry(method).trained:
             raise InputError(f"The method {method} trains a model; start a training instead.")
@@ -82,6 +86,25 @@ def fuse_run(
 
     model = GroupedDawidSkene.of_grouping(votes.without_truth().without_gold(), decision.grouping, random_state=seed)
     return Fusion(answer, replace(summary, groups=model.summary_.groups), model, decision.aggregate.rule)
+
+
+def _fuse_sets(votes: Votes, method: str, seed: int, control: Control) -> Fusion:
+    """Fuse votes on several labels, each as a question."""
+    if method != AUTO and registry.entry(method).trained:
+        refuse_sets(votes, registry.entry(method).title)
+
+    def ask(own: Votes, part: Control) -> Aggregate:
+        rng = np.random.default_rng(seed)
+        if method == AUTO:
+            return decide(own, rng, control=part).aggregate
+        return registry.aggregate(method, own, rng, control=part)
+
+    answer, made = answer_sets(votes, method, ask, control)
+    iterations = Setting(sum(each.iterations for each in made), "of all labels together")
+    summary = replace(summary_of(made[0], method), settings={"iterations": iterations})
+    if method == AUTO:
+        summary = replace(summary, answered_by=answer.answered_by, why=answer.notes)
+    return Fusion(answer, summary)
 
 
 def summary_of(aggregate: Aggregate, method: str) -> TrainingSummary:

@@ -22,6 +22,7 @@ from deem_core.methods import registry
 from deem_core.readers.gold import read_gold
 from deem_core.votes import Votes
 from deem_core.votes.checks import check_seed
+from deem_core.votes.label_sets import refuse_sets
 from deem_core.votes.recode import as_votes
 
 if TYPE_CHECKING:  # scikit-learn takes a moment
@@ -198,6 +199,7 @@ def ask(answer: Any, n: int = 20, *, random_state: int = 0, control: Control | N
     """
     check_seed(random_state)
     votes = answer.votes if isinstance(answer, Answer) else as_votes(answer)
+    refuse_sets(votes, "a queue")
     field = make_field(votes, control=control or NO_CONTROL)
     asked = 0 if votes.gold is None else votes.gold.n_rows
     return questions(field, n, gold=votes.gold, rng=np.random.default_rng([random_state, asked]))

@@ -130,6 +130,7 @@ def report(found: Comparison) -> Iterable[str]:
 def _scores(found: Comparison, ranked: Sequence[MethodResult]) -> tuple[list[str], list[list[str]]]:
     experts = bool(found.expert_classes)
     header = ["method", "right", "95% interval", "± seeds", "balanced", "macro-F1"]
+    header += ["off by", "kappa"] if found.ordered else []
     header += ["experts", "rest"] if experts else []
     rows = []
     for method in ranked:
@@ -137,6 +138,7 @@ def _scores(found: Comparison, ranked: Sequence[MethodResult]) -> tuple[list[str
         spread = f"{100 * method.std['accuracy']:.2f}" if method.std else ""
         row = [method.name, percent(method.accuracy), interval(low, high), spread]
         row += [percent(method.balanced_accuracy), percent(method.macro_f1)]
+        row += [_number(method.mean_absolute_error), _number(method.quadratic_kappa)] if found.ordered else []
         row += [percent(method.expert_accuracy), percent(method.rest_accuracy)] if experts else []
         rows.append([*row, *_cost(method), _mark(method)])
         if method.ties_matter:
@@ -153,6 +155,10 @@ def _shares(found: Comparison, ranked: Sequence[MethodResult]) -> tuple[list[str
         shares = [percent(share) for share in (method.shares or [])[: len(shown)]]
         rows.append([method.name, *shares, percent(method.stability), *_cost(method), _mark(method)])
     return ["method", *(f"says {label}" for label in shown), "seeds agree", "s", "memory", ""], rows
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
 
 
 def _mark(method: MethodResult) -> str:

@@ -97,6 +97,22 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
             "vote, and the order is that of the classes (describe --labels-out writes such a file)"
         ),
     )
+    group.add_argument(
+        "--ordinal",
+        action="store_true",
+        help="the labels are steps of a scale: numbers by value, words by a known scale or the order of --labels",
+    )
+    group.add_argument(
+        "--order", metavar="A,B,C", help="the same, and name the steps, lowest first: --order poor,fair,good"
+    )
+    group.add_argument("--multilabel", action="store_true", help="a cell holds several labels, as in cat|dog")
+    group.add_argument("--separator", metavar="SIGN", help="the same, and name the sign between them: | ; or a comma")
+    group.add_argument(
+        "--empty-means-none",
+        action="store_true",
+        help="an empty cell of several labels says that none applies (default: it is no vote)",
+    )
+    group.add_argument("--one-label", metavar="LABEL", help="read one of several labels as a yes or no question")
 
 
 def read_file(options: argparse.Namespace, model: Fuser | None = None) -> Reading:
@@ -131,7 +147,25 @@ def reading_options(options: argparse.Namespace) -> dict[str, Any]:
         "gold_file": options.gold_file,
         "merge_spellings": options.merge_spellings,
         "labels": None if options.labels is None else readers.read_labels(options.labels),
+        "ordered": _order(options),
+        "multilabel": options.separator or bool(options.multilabel),
+        "empty_is_none": options.empty_means_none,
+        "one_label": options.one_label,
     }
+
+
+def _order(options: argparse.Namespace) -> bool | list[str]:
+    """Return the order of the labels.
+
+    Steps are separated by commas, or by another sign where labels have commas.
+    """
+    if options.order is None:
+        return bool(options.ordinal)
+    sign = next((sign for sign in ("<", "|", ";") if sign in options.order), ",")
+    steps = [step.strip() for step in options.order.split(sign) if step.strip()]
+    if len(steps) < 2:
+        raise InputError(f"--order {options.order!r} names fewer than two steps. Name all, lowest first: A,B,C.")
+    return steps
 
 
 def inputs_of(options: argparse.Namespace) -> list[str | None]:

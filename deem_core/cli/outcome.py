@@ -11,7 +11,8 @@ import numpy as np
 
 from deem_core.alarm import with_alarms
 from deem_core.answers.answer import Answer
-from deem_core.comparison.evaluation import Evaluation, evaluate
+from deem_core.answers.label_sets import SetAnswer
+from deem_core.comparison.evaluation import Evaluation, by_dawid_skene, evaluate
 from deem_core.estimators.summary import TrainingSummary
 from deem_core.files.atomic import write_json
 from deem_core.files.plain import to_plain
@@ -87,7 +88,7 @@ def tell(
     """
     votes = answer.votes
     n_rows = votes.n_rows if n_rows is None else n_rows
-    size = dimensions(n_rows, votes.n_learners, votes.n_classes)
+    size = votes.dimensions if votes.separator else dimensions(n_rows, votes.n_learners, votes.n_classes)
     print(f"{Path(options.file).name}: {size}, fused by {options.method}.")
     for sentence in sentences:
         print(sentence)
@@ -105,6 +106,10 @@ def tell(
         "alarms": to_plain(answer.alarms),
         "agreement": {name: float((codes == answer.codes)[labelled].mean()) for name, codes in beside.items()},
     }
+    if isinstance(answer, SetAnswer):
+        content |= {"n_classes": len(answer.label_names), "labels": list(answer.label_names), "n_sets": votes.n_classes}
+    if votes.ordered:
+        content |= {"ordered": True, **_scale(answer)}
     evaluation = evaluate(answer, beside["dawid skene"])
     if evaluation is None:
         agreements = ", ".join(f"{name} {percent(share)}" for name, share in content["agreement"].items())
@@ -113,6 +118,8 @@ def tell(
     else:
         content |= _scores(votes, beside, evaluation)
         print(_evaluation_line(options.method, content, beside, evaluation, tied=bool(votes.majority_vote.n_tied)))
+        if line := _scale_line(evaluation) or _sets_line(evaluation):
+            print(line)
     if options.json:
         write_json(content, options.json)
     if getattr(options, "scorecard", None):
@@ -124,6 +131,37 @@ def tell(
         f"{count(changed, 'label')} {'differs' if changed == 1 else 'differ'} from the majority vote; "
         f"{count(review, 'row')} {'needs' if review == 1 else 'need'} review. Written: {options.output}"
     )
+
+
+def _scale(answer: Answer) -> dict[str, Any]:
+    """Return the scale of the labels and the expected score, in numbers."""
+    scores = answer.votes.scores
+    assert scores is not None  # noqa: S101  # asked by the caller
+    summary = answer.summary()
+    if summary.mean_score is not None:
+        print(f"Mean expected score: {summary.mean_score:.2f} on a scale from {scores[0]:g} to {scores[-1]:g}.")
+    return {"scores": scores.tolist(), "mean_expected_score": summary.mean_score}
+
+
+def _scale_line(evaluation: Evaluation) -> str:
+    """Say how far labels on a scale are off."""
+    told = [
+        f"{method.title} {method.mean_absolute_error:.2f} (kappa {method.quadratic_kappa:.2f})"
+        for method in evaluation.methods
+        if method.mean_absolute_error is not None and method.quadratic_kappa is not None
+    ]
+    return f"Mean absolute error, with quadratic weighted kappa: {', '.join(told)}. Evaluation only." if told else ""
+
+
+def _sets_line(evaluation: Evaluation) -> str:
+    """Say how right the labels of sets are one by one."""
+    told = [
+        f"{method.title} {percent(method.hamming_loss)} wrong, micro-F1 {percent(method.label_micro_f1)}, macro-F1 "
+        f"{percent(method.label_macro_f1)}"
+        for method in evaluation.methods
+        if method.hamming_loss is not None
+    ]
+    return f"Label by label: {'; '.join(told)}. Evaluation only; the figures above are of whole sets." if told else ""
 
 
 def add_scorecard(parser: argparse.ArgumentParser, answer: str) -> None:
@@ -152,13 +190,30 @@ def _scores(votes: Votes, beside: dict[str, Codes], evaluation: Evaluation) -> d
     """Return the accuracies of all methods, and the evaluation in full."""
     assert votes.truth is not None  # noqa: S101  # or there were no evaluation
     rates = {f"{name.replace(' ', '_')}_accuracy": accuracy(codes, votes.truth) for name, codes in beside.items()}
+    rates["dawid_skene_accuracy"] = evaluation.dawid_skene_accuracy  # sets of several labels have codes of their own
     rates["majority_vote_accuracy"] = evaluation.majority_vote_accuracy  # a fair draw of ties, not what was fused
     return {
         "accuracy": evaluation.accuracy,
         **rates,
         "majority_vote_first_class_accuracy": evaluation.majority_vote_first_class_accuracy,
         "evaluation": evaluation.to_dict(),
+        **_scale_errors(evaluation),
     }
+
+
+def _scale_errors(evaluation: Evaluation) -> dict[str, Any]:
+    """Return the errors on a scale, or label by label, if any."""
+    own = evaluation.methods[0]
+    if own.hamming_loss is not None:
+        return {
+            "subset_accuracy": own.accuracy,
+            "hamming_loss": own.hamming_loss,
+            "label_micro_f1": own.label_micro_f1,
+            "label_macro_f1": own.label_macro_f1,
+        }
+    if own.mean_absolute_error is None:
+        return {}
+    return {"mean_absolute_error": own.mean_absolute_error, "quadratic_kappa": own.quadratic_kappa}
 
 
 def _evaluation_line(
@@ -191,8 +246,10 @@ def _beside(answer: Answer) -> dict[str, Codes]:
     votes, rng = answer.votes, np.random.default_rng(0)
     labels = {
         MAJORITY: answer.majority,
-        "dawid skene": dawid_skene.aggregate(votes, rng).codes,
+        "dawid skene": answer.majority if votes.separator else dawid_skene.aggregate(votes, rng).codes,
     }
+    if isinstance(answer, SetAnswer):
+        labels["dawid skene"] = by_dawid_skene(answer)[1]
     if votes.soft is not None:
         for pool in (pools.mean_prob, pools.geo_pool, pools.log_pool, pools.cal_pool):
             labels[pool.__name__.replace("_", " ")] = pool(votes, rng).codes

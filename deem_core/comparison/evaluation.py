@@ -11,13 +11,16 @@ from typing import Any
 import numpy as np
 
 from deem_core.answers.answer import Answer
+from deem_core.answers.label_sets import SetAnswer
 from deem_core.files.plain import from_plain, to_plain
 from deem_core.methods import dawid_skene
 from deem_core.text import count, interval, percent, points
-from deem_core.typing import Codes
-from deem_core.votes import NO_VOTE, intervals
+from deem_core.typing import Codes, Mask
+from deem_core.votes import NO_VOTE, Votes, intervals
 from deem_core.votes.describe import accuracy, majority_accuracy
-from deem_core.votes.statistics import FairVote, paired_difference, scores
+from deem_core.votes.label_sets import label_sets, question
+from deem_core.votes.scale import label_scores
+from deem_core.votes.statistics import FairVote, paired_difference, scale_errors, scores
 
 TITLES = {"fused": "Fused labels", "dawid_skene": "Dawid-Skene", "majority_vote": "Majority vote"}
 """What is evaluated, and what people call it."""
@@ -25,7 +28,12 @@ TITLES = {"fused": "Fused labels", "dawid_skene": "Dawid-Skene", "majority_vote"
 
 @dataclass(frozen=True)
 class MethodScore:
-    """How right one method is, with 95% intervals over rows."""
+    """How right one method is, with 95% intervals over rows.
+
+    Where labels have an order also their mean absolute error, in the units of the scale, and the quadratic weighted
+    kappa. Where a row has several labels, accuracy is that of whole sets, and the last three are over all pairs of row
+    and label: the share that is wrong, F1 of all pairs together, and the mean F1 of the labels.
+    """
 
     name: str
     title: str
@@ -33,6 +41,11 @@ class MethodScore:
     macro_f1: float
     accuracy_interval: tuple[float, float]
     macro_f1_interval: tuple[float, float]
+    mean_absolute_error: float | None = None
+    quadratic_kappa: float | None = None
+    hamming_loss: float | None = None
+    label_micro_f1: float | None = None
+    label_macro_f1: float | None = None
 
 
 @dataclass(frozen=True)
@@ -116,6 +129,78 @@ class Evaluation:
         return f"Dawid-Skene: {percent(self.dawid_skene_accuracy)}, too close to tell apart."
 
 
+def scale_scores(votes: Votes, labels: Codes | FairVote) -> tuple[float | None, float | None]:
+    """Return the mean absolute error and the quadratic weighted kappa of labels, (S, n).
+
+    None for both where labels have no order, or no row with a known truth has a place on the scale.
+    """
+    if not votes.ordered or votes.truth is None:
+        return None, None
+    error, kappa = scale_errors(labels, votes.truth, label_scores(votes))
+    return (None, None) if np.isnan(error) else (error, kappa)
+
+
+def evaluate_sets(answer: SetAnswer, dawid_skene_codes: Codes | None = None) -> Evaluation | None:
+    """Compare sets of labels with the truth; None without truth.
+
+    Dawid-Skene and the majority vote answer each label, too; a tied label is drawn as `Answer.majority` draws it.
+    """
+    votes = answer.votes
+    if votes.truth is None or not (votes.truth != NO_VOTE).any():
+        return None
+    other, known = answer, votes.truth != NO_VOTE
+    if dawid_skene_codes is None:
+        other, dawid_skene_codes = by_dawid_skene(answer)
+    votes, rng = other.votes, np.random.default_rng(0)  # its classes are the sets of both
+    assert votes.truth is not None  # noqa: S101  # as above
+    truth, sets = votes.truth, label_sets(votes)
+    labels = {"fused": answer.codes, "dawid_skene": dawid_skene_codes, "majority_vote": answer.majority}
+    methods = []
+    for name, codes in labels.items():
+        own = scores(codes[None], truth, votes.n_classes + len(votes.truth_only), rng)
+        right = sets.members[truth[known]]
+        said = sets.members[codes[known]] & (codes[known] != NO_VOTE)[:, None]
+        means, ends = own.means, own.intervals
+        pairs = (float((said != right).mean()), _f1(said.ravel(), right.ravel()))
+        each = [_f1(said[:, k], right[:, k]) for k in range(len(sets.labels))]
+        title = "Majority vote of each label" if name == "majority_vote" else TITLES[name]
+        methods.append(
+            MethodScore(
+                *(name, title, means["accuracy"], means["macro_f1"], ends["accuracy"], ends["macro_f1"], None, None),
+                *(*pairs, float(np.mean(each))),
+            )
+        )
+    fused = labels.pop("fused")
+    return Evaluation(
+        accuracy=accuracy(fused, truth),
+        majority_vote_accuracy=accuracy(answer.majority, truth),
+        dawid_skene_accuracy=accuracy(dawid_skene_codes, truth),
+        rows=int(known.sum()),
+        methods=tuple(methods),
+        gains={name: paired_difference(fused[None], codes[None], truth) for name, codes in labels.items()},
+        majority_vote_first_class_accuracy=accuracy(answer.majority, truth),
+        alike=tuple(name for name, codes in labels.items() if np.array_equal(codes, fused)),
+    )
+
+
+def by_dawid_skene(answer: SetAnswer) -> tuple[SetAnswer, Codes]:
+    """Return Dawid-Skene's sets, over the classes of both answers."""
+    votes, rng = answer.votes, np.random.default_rng(0)
+    K = len(answer.label_names)
+    found = [dawid_skene.aggregate(question(votes.without_truth(), k), rng).posterior[:, 1] for k in range(K)]
+    other = SetAnswer.of(votes, np.stack(found, axis=1))
+    return other, other.codes
+
+
+def _f1(said: Mask, right: Mask) -> float:
+    """Return F1 of yes or no.
+
+    It is 1 where there is nothing to find and nothing was said.
+    """
+    total = int(said.sum() + right.sum())
+    return 2 * int((said & right).sum()) / total if total else 1.0
+
+
 def evaluate(answer: Answer, dawid_skene_codes: Codes | None = None) -> Evaluation | None:
     """Compare an answer with the truth of its votes; None without truth.
 
@@ -125,6 +210,8 @@ def evaluate(answer: Answer, dawid_skene_codes: Codes | None = None) -> Evaluati
     dawid_skene_codes : (n,) array of int, optional
         The labels of Dawid-Skene, where they are known already.
     """
+    if isinstance(answer, SetAnswer):
+        return evaluate_sets(answer)
     votes = answer.votes
     if votes.truth is None or not (votes.truth != NO_VOTE).any():
         return None
@@ -149,6 +236,7 @@ def evaluate(answer: Answer, dawid_skene_codes: Codes | None = None) -> Evaluati
                 own.means["macro_f1"],
                 own.intervals["accuracy"],
                 own.intervals["macro_f1"],
+                *scale_scores(votes, codes),
             )
         )
     gains = {

@@ -70,6 +70,9 @@ class MethodResult:
         "mv" and the subjects of the comparison (`registry.SUBJECTS`) → `Difference` in accuracy.
     alarms : tuple of Alarm
         About the labels of the first run, without truth; those about the file are in `Comparison.alarms`.
+    mean_absolute_error, quadratic_kappa : float, optional
+        With truth, where labels have an order: in the units of the scale, and weighted by squared steps; mean over
+        the seeds, of the majority vote by the shares of its draws.
     """
 
     name: str
@@ -95,6 +98,8 @@ class MethodResult:
     versus: dict[str, Difference] = field(default_factory=dict)
     first_class_accuracy: float | None = None
     alarms: tuple[Alarm, ...] = ()
+    mean_absolute_error: float | None = None
+    quadratic_kappa: float | None = None
 
     @property
     def ran(self) -> bool:
@@ -181,6 +186,8 @@ class Comparison:
     labels : dict
         Method → (n,) class codes of its first run, −1 for a row without votes. Empty after `from_dict`, unless
         `to_dict` was asked to keep them.
+    ordered : bool
+        Whether the labels are steps of a scale, lowest first.
     """
 
     n_rows: int
@@ -200,6 +207,7 @@ class Comparison:
     budget: float | None = None
     alarms: tuple[Alarm, ...] = ()
     labels: dict[str, Codes] = field(default_factory=dict, compare=False)
+    ordered: bool = False
 
     def _repr_html_(self) -> str:
         """Return the ranked methods as a table, for notebooks."""

@@ -31,6 +31,7 @@ from deem_core.model.devices import expected_device, pick_device
 from deem_core.typing import Codes
 from deem_core.votes import Votes
 from deem_core.votes.checks import check_seed
+from deem_core.votes.label_sets import refuse_sets
 from deem_core.votes.recode import as_votes
 
 _log = logging.getLogger(__name__)
@@ -137,6 +138,7 @@ def compare(
     """
     check_seed(random_state)
     votes = as_votes(votes)
+    refuse_sets(votes, "a comparison")
     chosen = _chosen(methods)
     if seeds < 1:
         raise InputError(f"seeds is {seeds}; it must be at least 1.")

@@ -8,6 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
+from deem_core.comparison.evaluation import scale_scores
 from deem_core.comparison.result import Agreement, Comparison, Difference, DisputedRow, MethodResult
 from deem_core.methods.registry import SUBJECTS
 from deem_core.typing import Codes, Floats, Mask
@@ -74,6 +75,7 @@ def evaluate(
         disputed=disputed,
         budget=budget,
         labels=first,
+        ordered=votes.ordered,
     )
 
 
@@ -110,6 +112,7 @@ def _scored(
             continue
         runs, rng = scorable[result.name], np.random.default_rng(random_state)
         scores = statistics.scores(runs, truth, votes.n_classes + len(votes.truth_only), rng)
+        error, kappa = scale_scores(votes, runs)
         expert, rest = (statistics.right_share(runs, truth, rows) for rows in (is_expert, ~is_expert))
         scored.append(
             replace(
@@ -121,6 +124,8 @@ def _scored(
                 std=scores.stds if len(labels[result.name]) > 1 else {},
                 expert_accuracy=_number(expert) if experts else None,
                 rest_accuracy=_number(rest) if experts else None,
+                mean_absolute_error=error,
+                quadratic_kappa=kappa,
                 recalls=[_number(recall) for recall in scores.recalls.tolist()],
                 first_class_accuracy=accuracy(votes.majority_vote.codes, truth) if result.name == MAJORITY else None,
                 versus={

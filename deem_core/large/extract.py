@@ -113,6 +113,7 @@ def _joined(large: LargeFile, parts: list[Votes]) -> Votes:
         learners=large.learners,
         truth=None if large.truth is None else np.concatenate([part.truth for part in parts if part.truth is not None]),
         truth_only=large.truth_only,
+        ordered=large.ordered,
     )
 
 

@@ -16,6 +16,7 @@ from deem_core.control import NO_CONTROL, Control
 from deem_core.errors import InputError, torch_wanted
 from deem_core.methods.contract import Aggregate, Method
 from deem_core.votes import Votes
+from deem_core.votes.label_sets import refuse_sets
 
 BUDGET = 120.0
 """Seconds that a method may take in a comparison unless told otherwise, all seeds together."""
@@ -37,6 +38,8 @@ class Entry:
         Whether another seed may give another answer.
     soft : bool
         Whether it needs soft votes.
+    ordered : bool
+        Whether it needs labels that have an order.
     slow : bool
         Whether it may take more than seconds on ten thousand rows.
     whole : bool
@@ -63,6 +66,7 @@ class Entry:
     function: str
     stochastic: bool = False
     soft: bool = False
+    ordered: bool = False
     slow: bool = False
     whole: bool = False
     aside: bool = False
@@ -150,6 +154,15 @@ _ENTRIES = (
         description="One accuracy for every learner, whatever the class, by EM.",
         paper="Zhang et al., Spectral methods meet EM: a provably optimal algorithm for crowdsourcing, 2014",
         function="deem_core.methods.one_coin:aggregate",
+    ),
+    Entry(
+        name="ordinal",
+        title="Ordinal Dawid-Skene",
+        description="For labels on a scale: each learner's bias, reach and noise, then its confusions around them.",
+        paper="McCullagh, Regression models for ordinal data, 1980, as a prior for Dawid and Skene, 1979; this project",
+        function="deem_core.methods.ordinal:aggregate",
+        ordered=True,
+        limit="Needs labels that have an order, such as 1 to 5; refused above 5,000,000 cells, d·K².",
     ),
     Entry(
         name="lsml",
@@ -389,4 +402,5 @@ def aggregate(name: str, votes: Votes, rng: np.random.Generator, *, control: Con
 
     The truth is taken away first.
     """
+    refuse_sets(votes, entry(name).title)
     return entry(name).load()(votes.without_truth(), rng, control=control)

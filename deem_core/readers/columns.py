@@ -25,6 +25,7 @@ from deem_core.votes.labels import (
     is_whole_number,
     trim,
 )
+from deem_core.votes.sets import proposed_separator
 from deem_core.votes.spelling import alike, examples, headline, n_spellings
 
 FEWEST_NAMED = 5
@@ -55,6 +56,8 @@ class Request:
     known_learners: Sequence[str] = ()
     gold: str | None = None
     labels: LabelMap = AS_SPELLED
+    ordered: bool | tuple[str, ...] = False
+    one_label: str | None = None
 
     @property
     def n_rows(self) -> int:
@@ -123,12 +126,21 @@ def refuse_hopeless(request: Request, columns: Sequence[LabelColumn], coding: Co
             f"The learners in {source.name} use one class only, {coding.classes[0]!r}; "
             f"there is nothing to fuse with fewer than two.{_advice_for_one_class(coding)}"
         )
-    if n_classes > n and columns:
+    if n_classes > n and columns and request.labels.sets is None:
         widest = max(columns, key=lambda column: len(set(column.keys)))
         raise InputError(
             f"{source.name} has more classes ({n_classes:,}) than rows ({n:,}): column {widest.name!r} alone has "
-            f"{len(set(widest.keys)):,} different values. It is probably an id or a text: leave it out."
+            f"{len(set(widest.keys)):,} different values. {_advice_for_many(widest)}"
         )
+
+
+def _advice_for_many(column: LabelColumn) -> str:
+    """Say what to do where classes are more than rows."""
+    cells = {cell: int(n) for cell, n in zip(column.spellings, column.counts, strict=True) if cell}
+    sign = proposed_separator(cells)
+    if sign is None:
+        return "It is probably an id or a text: leave it out."
+    return f"Its cells seem to hold several labels, with {sign!r} between them: say so (multilabel, or --multilabel)."
 
 
 def _advice_for_one_class(coding: Coding) -> str:

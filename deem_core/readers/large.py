@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from deem_core.readers import wide
 from deem_core.readers.columns import Request, with_unique_id
 from deem_core.readers.digest import Digest, digest
 from deem_core.readers.notes import Notebook, Report, peak_bytes
+from deem_core.readers.order import as_order, note_order, wished_order
 from deem_core.readers.parse import delimiter_of
 from deem_core.readers.read import Layout, Plan, Reading, find_layout, note_file
 from deem_core.readers.source import Source
@@ -28,10 +29,11 @@ from deem_core.readers.stream import Stream, WholeOnlyError, open_stream
 from deem_core.readers.truth import TruthCoding, code_truth_column
 from deem_core.typing import Codes
 from deem_core.votes import Votes
-from deem_core.votes.coding import as_label_array
+from deem_core.votes.coding import as_label_array, key_of
 from deem_core.votes.label_map import AS_SPELLED, LabelMap
-from deem_core.votes.labels import DEFAULT, LabelColumn, MissingRule, codes_of_spellings, encode
+from deem_core.votes.labels import DEFAULT, Coding, LabelColumn, MissingRule, codes_of_spellings, encode
 from deem_core.votes.orders import find_pairs
+from deem_core.votes.scale import ordered_classes
 
 PART_ROWS = 1 << 18
 """Rows of a part."""
@@ -60,6 +62,8 @@ class LargeFile:
     truth : str, optional
         Column of the truth, for evaluation only.
     labels : LabelMap
+    ordered : bool
+        Whether the classes are steps of a scale, lowest first.
     """
 
     stream: Stream
@@ -71,6 +75,7 @@ class LargeFile:
     lookups: dict[str, dict[str, int]]
     truth: str | None
     labels: LabelMap = AS_SPELLED
+    ordered: bool = False
 
     @property
     def name(self) -> str:
@@ -110,6 +115,7 @@ class LargeFile:
             learners=self.learners,
             truth=None if self.truth is None else self._codes(self.truth, encode(table[self.truth])),
             truth_only=self.truth_only,
+            ordered=self.ordered,
         )
         stream = self.stream
         source = Source(stream.name, table, stream.header, stream.encoding, stream.delimiter, stream.compression)
@@ -150,6 +156,10 @@ def open_large(
     labels: Any = None,
     sheet: str | None = None,
     swap_ba: bool = False,
+    ordered: bool | Sequence[str] = False,
+    multilabel: bool | str = False,
+    empty_is_none: bool = False,
+    one_label: str | None = None,
     control: Control = NO_CONTROL,
 ) -> LargeFile:
     """Open a file to be read in parts.
@@ -167,6 +177,8 @@ def open_large(
         raise WholeOnlyError("A truth file is matched by id, which needs all rows at once: such a file is read whole.")
     if gold is not None or gold_file is not None:
         raise WholeOnlyError("Gold labels are compared with the answers of all rows: such a file is read whole.")
+    if multilabel or empty_is_none or one_label is not None:
+        raise WholeOnlyError("Several labels in a cell are taken apart in memory: such a file is read whole.")
     notebook = Notebook()
     if sheet is not None:
         raise WholeOnlyError("Workbooks are read whole only: leave --stream out.")
@@ -188,6 +200,7 @@ def open_large(
         "classes": classes,
         "known_learners": known_learners,
         "labels": LabelMap.of(labels, merge_spellings, rule).knowing(classes),
+        "ordered": as_order(ordered),
     }
     _refuse_layout(stream, layout, named)
     counted = digest(stream, control)
@@ -217,6 +230,10 @@ def _large(stream: Stream, counted: Digest, plan: Plan) -> LargeFile:
     if find_pairs(column.name for column in chosen):
         raise WholeOnlyError(f"{stream.name} has judges asked in both orders, and is read whole: leave --stream out.")
     request = with_unique_id(request, [column.name for column in chosen])
+    wish = wished_order(request, coding.classes)
+    if wish is not False:
+        coding = in_steps(coding, ordered_classes(coding.classes, wish))
+        note_order(request, coding.classes)
     lookups = {column.name: _lookup(column, codes_of_spellings(column, coding.keys)) for column in chosen}
     truth = TruthCoding.none()
     if request.truth is not None:
@@ -248,7 +265,14 @@ def _large(stream: Stream, counted: Digest, plan: Plan) -> LargeFile:
         lookups=lookups,
         truth=request.truth if truth.of_spelling is not None else None,
         labels=request.labels,
+        ordered=wish is not False,
     )
+
+
+def in_steps(coding: Coding, classes: Sequence[Any]) -> Coding:
+    """Return a coding, of no rows, over the steps of a scale."""
+    key = dict(zip(coding.classes, coding.keys, strict=True))
+    return replace(coding, classes=tuple(classes), keys=tuple(key.get(step, key_of(step)) for step in classes))
 
 
 def _lookup(column: LabelColumn, codes: Codes) -> dict[str, int]:

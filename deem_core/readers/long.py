@@ -169,7 +169,7 @@ def _refuse_hopeless_size(request: Request, columns: LongColumns, n_classes: int
     size = f"{n_tasks:,} tasks × {n_workers:,} workers"
     request.source.packed.check_growth(4 * n_tasks * n_workers, size)
     request.source.packed.check_memory(4 * n_tasks * n_workers, size)
-    if n_classes > n_tasks and not request.classes:
+    if n_classes > n_tasks and not request.classes and request.labels.sets is None:
         raise InputError(
             f"{request.source.name} has more classes ({n_classes:,}) than tasks ({n_tasks:,}): "
             f"column {columns.label!r} is probably an id or a text, not labels."

@@ -14,8 +14,10 @@ from deem_core.readers.columns import Request, refuse_too_few
 from deem_core.readers.gold import column_gold, read_gold
 from deem_core.readers.judging import note_verdicts, read_orders
 from deem_core.readers.notes import ROWS_SHOWN, Notebook, Report, peak_bytes
+from deem_core.readers.order import as_order, with_order
 from deem_core.readers.parse import DELIMITERS, delimiter_of
 from deem_core.readers.probabilities import leave_labels_out, note_unused, soft_naming
+from deem_core.readers.several import wished_sets, with_question, with_sets
 from deem_core.readers.source import Source, open_source
 from deem_core.readers.truth import read_truth
 from deem_core.text import count, quoted
@@ -74,6 +76,10 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     labels: Any = None,
     sheet: str | int | None = None,
     swap_ba: bool = False,
+    ordered: bool | Sequence[str] = False,
+    multilabel: bool | str = False,
+    empty_is_none: bool = False,
+    one_label: str | None = None,
 ) -> Reading:
     """Read votes from a file in any of the formats of docs/formats.md.
 
@@ -122,6 +128,15 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
         array of an archive of NumPy, if it has several matrices.
     swap_ba : bool
         Whether, in columns of judges that were asked in the order BA (``judge/ba``), A means what was shown first.
+    ordered : bool or sequence of str
+        Whether the labels are steps of a scale, such as 1 to 5: True takes numbers by value, words by a known scale,
+        and else the order of ``labels``; or name the steps, lowest first.
+    multilabel : bool or str
+        Whether a cell holds several labels; or the sign between them, found by default. JSON lists are read, too.
+    empty_is_none : bool
+        Whether an empty cell of several labels says that none applies; else it is no vote.
+    one_label : str, optional
+        One of several labels, as a question of its own: yes where it is among them, else no.
 
     Returns
     -------
@@ -142,14 +157,15 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     options: dict[str, Any] = {"id": id, "truth": truth, "learners": learners, "ignore": ignore, "missing": missing}
     options |= {"worker": worker, "label": label, "classes": classes, "gold": gold}
     options |= {"known_learners": known_learners}
-    options |= {"labels": labels, "merge_spellings": merge_spellings}
+    options |= {"labels": labels, "merge_spellings": merge_spellings, "ordered": ordered}
+    options |= {"multilabel": multilabel, "empty_is_none": empty_is_none, "one_label": one_label}
     request = request_of(source, notebook, options)
     plan = find_layout(request, layout)
     votes, biases = read_orders(read_plan(plan), notebook, swap=swap_ba)
-    layout_read = plan.layout
+    votes, layout_read = with_order(with_sets(votes, request), request), plan.layout
     if truth_file is not None:
         votes = _with_truth_file(votes, truth_file, request)
-    votes = _with_gold(votes, plan, gold_file)
+    votes = with_question(_with_gold(votes, plan, gold_file), request)
     _note_votes(votes, layout_read, notebook)
     note_verdicts(votes, notebook)
     unused = note_unused(plan.request)
@@ -168,7 +184,8 @@ def request_of(source: Source, notebook: Notebook, options: Mapping[str, Any]) -
     ignore = [ignore] if isinstance(ignore, str) else list(ignore)
     learners, ignore = spread_wishes(learners, ignore, source.columns)
     rule = MissingRule.of(options.get("missing", DEFAULT))
-    label_map = LabelMap.of(options.get("labels"), options.get("merge_spellings", False), rule)
+    sets = wished_sets(source, options)
+    label_map = LabelMap.of(options.get("labels"), options.get("merge_spellings", False), rule, sets)
     return Request(
         source=source,
         id=options.get("id"),
@@ -184,6 +201,8 @@ def request_of(source: Source, notebook: Notebook, options: Mapping[str, Any]) -
         known_learners=options.get("known_learners", ()),
         gold=options.get("gold"),
         labels=label_map.knowing(classes),
+        ordered=as_order(options.get("ordered", False)),
+        one_label=options.get("one_label"),
     )
 
 

@@ -121,7 +121,7 @@ def _split(
 ) -> tuple[list[str], dict[str, float]]:
     """Tell learners from other columns."""
     # Who spells labels in another way is a learner all the same: the finding about spellings tells what to do.
-    every = {name: _as_folded(tally) for name, tally in {**known, **counts}.items()}
+    every = {name: _as_folded(request.labels.apart(tally)) for name, tally in {**known, **counts}.items()}
     if request.classes:
         classes = (folded(request.labels.key(label)) for label in request.classes)
         learners, others = split_by_vocabulary(every, classes, minus_one=request.rule.minus_one)

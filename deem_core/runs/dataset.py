@@ -16,10 +16,12 @@ from deem_core.readers import LabelMap, Reading, Sketch
 from deem_core.runs.private import checked_digest, read_json, read_private
 from deem_core.runs.run import is_time
 from deem_core.votes import MissingRule
+from deem_core.votes.sets import SEPARATORS, Sets
 
 READING = (
     *("layout", "id", "truth", "learners", "ignore", "missing", "worker", "label", "delimiter", "encoding"),
-    *("classes", "known_learners", "gold", "merge_spellings", "labels", "sheet", "swap_ba"),
+    *("classes", "known_learners", "gold", "merge_spellings", "labels", "sheet", "swap_ba", "ordered"),
+    *("multilabel", "empty_is_none", "one_label"),
 )
 """What can be said about how to read a file; see `deem_core.readers.read`."""
 
@@ -109,7 +111,10 @@ def plain_reading(reading: Mapping[str, Any] | None) -> dict[str, Any]:
         if name in ("merge_spellings", "labels"):
             options |= LabelMap.of(**{name: value}).to_options()
             continue
-        many = name in ("learners", "ignore", "missing", "classes", "known_learners")
+        if name in ("ordered", "multilabel", "empty_is_none") and isinstance(value, bool):
+            options |= {name: True} if value else {}
+            continue
+        many = name in ("learners", "ignore", "missing", "classes", "known_learners", "ordered")
         texts = [value] if isinstance(value, str) else list(value)
         if not all(isinstance(text, str) for text in texts) or (not many and not isinstance(value, str)):
             raise InputError(f"The reading option {name!r} must be {'a list of texts' if many else 'a text'}.")
@@ -120,8 +125,19 @@ def plain_reading(reading: Mapping[str, Any] | None) -> dict[str, Any]:
 def label_map(reading: Mapping[str, Any]) -> LabelMap:
     """Return the label map of a dataset's reading options."""
     return LabelMap.of(
-        reading.get("labels"), bool(reading.get("merge_spellings")), MissingRule.of(reading.get("missing"))
+        reading.get("labels"),
+        bool(reading.get("merge_spellings")),
+        MissingRule.of(reading.get("missing")),
+        _sets(reading),
     )
+
+
+def _sets(reading: Mapping[str, Any]) -> Sets | None:
+    """Return how answers that hold several labels are taken apart."""
+    if reading.get("one_label") is not None or not (reading.get("multilabel") or reading.get("empty_is_none")):
+        return None
+    sign = reading.get("multilabel")
+    return Sets(sign if isinstance(sign, str) else SEPARATORS[0])
 
 
 def read_stored(

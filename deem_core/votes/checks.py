@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -265,3 +267,24 @@ def check(soft: NDArray[np.float32], codes: Codes, n_classes: int, learners: Seq
             "use Votes.from_soft to take votes from probabilities."
         )
     return soft
+
+
+def content_hash(votes: Any) -> str:
+    """Return the SHA-256 of all contents of votes."""
+    content = [
+        votes.codes.shape,
+        votes.learners,
+        [repr(label) for label in votes.classes.tolist()],
+        [repr(label) for label in votes.truth_only.tolist()],
+        votes.truth is not None,
+        votes.soft is not None,
+        *([] if votes.gold is None else [[repr(label) for label in votes.gold.only.tolist()]]),
+        *(["ordered"] if votes.ordered else []),
+        *([votes.separator] if votes.separator else []),
+    ]
+    digest = hashlib.sha256(json.dumps(content).encode())
+    gold = () if votes.gold is None else (votes.gold.codes, votes.gold.asked)
+    for array in (votes.codes, votes.truth, votes.soft, id_hashes(votes.ids), *gold):
+        if array is not None:
+            digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()

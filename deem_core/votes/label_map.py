@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from deem_core.errors import InputError
 from deem_core.text import clip, count
-from deem_core.votes.labels import DEFAULT, LabelColumn, MissingRule, canonical, canonical_text
+from deem_core.votes.labels import DEFAULT, LabelColumn, MissingRule, canonical, canonical_text, natural_order
+from deem_core.votes.sets import NONE, Sets
 from deem_core.votes.spelling import folded
 
 NO_LABEL = ""
@@ -32,6 +33,8 @@ class LabelMap:
         Whether labels that differ in writing only are one (`deem_core.votes.spelling.folded`).
     names : tuple of (label, name)
         The class that a label stands for; an empty name is no vote. Classes come in this order, before all others.
+    sets : Sets, optional
+        How a cell that holds several labels is taken apart; each of them is then mapped by itself.
 
     Raises
     ------
@@ -48,6 +51,7 @@ class LabelMap:
     merge_spellings: bool = False
     names: tuple[tuple[str, str], ...] = ()
     rule: MissingRule = field(default=DEFAULT, repr=False)
+    sets: Sets | None = None
 
     def __post_init__(self) -> None:
         """Refuse names that contradict each other."""
@@ -77,7 +81,13 @@ class LabelMap:
                 )
 
     @classmethod
-    def of(cls, labels: Any = None, merge_spellings: bool = False, rule: MissingRule = DEFAULT) -> LabelMap:
+    def of(
+        cls,
+        labels: Any = None,
+        merge_spellings: bool = False,
+        rule: MissingRule = DEFAULT,
+        sets: Sets | None = None,
+    ) -> LabelMap:
         """Return a map of pairs of label and name.
 
         A mapping will do, too.
@@ -85,13 +95,13 @@ class LabelMap:
         None as a name is no vote, as is an empty one.
         """
         if isinstance(labels, LabelMap):
-            return replace(labels, merge_spellings=labels.merge_spellings or merge_spellings, rule=rule)
-        return cls(bool(merge_spellings), as_pairs(labels), rule)
+            return replace(labels, merge_spellings=labels.merge_spellings or merge_spellings, rule=rule, sets=sets)
+        return cls(bool(merge_spellings), as_pairs(labels), rule, sets)
 
     @property
     def plain(self) -> bool:
         """Whether labels stay as they are."""
-        return not self.merge_spellings and not self.names
+        return not self.merge_spellings and not self.names and self.sets is None
 
     def key(self, text: str) -> str:
         """Return what a label's class is compared by, "" for none."""
@@ -108,7 +118,22 @@ class LabelMap:
 
     def name(self, key: str) -> str | None:
         """Return the name that a class was given, if any."""
-        return self._name_of.get(key)
+        if self.sets is None:
+            return self._name_of.get(key)
+        return self.sets.joined(self._name_of.get(part, part) for part in self.sets.parts(key) or ())
+
+    def apart(self, cells: Mapping[str, int]) -> Mapping[str, int]:
+        """Return cells per label of cells per key.
+
+        A key may be a set of labels.
+        """
+        if self.sets is None:
+            return cells
+        counts: dict[str, int] = {}
+        for key, n in cells.items():
+            for part in self.sets.parts(key) or [NONE]:
+                counts[part] = counts.get(part, 0) + n
+        return counts
 
     @property
     def order(self) -> list[str]:
@@ -162,7 +187,19 @@ class LabelMap:
         return canonical_text(folded(key)) if self.merge_spellings else key
 
     def _key(self, key: str) -> str:
-        """Return the key of the class of a canonical label."""
+        """Return the key of the class of a canonical label or set."""
+        if self.sets is None:
+            return self._one(key)
+        if self.rule.is_missing(key) and not (key == NO_LABEL and self.sets.empty_is_none):
+            return key
+        parts = self.sets.parts(key)
+        if parts is None:
+            return self._one(key)
+        kept = {one for part in parts if (one := self._one(canonical_text(part))) and not self.rule.is_missing(one)}
+        return self.sets.joined(natural_order(kept))
+
+    def _one(self, key: str) -> str:
+        """Return the key of the class of one canonical label."""
         base = canonical_text(folded(key)) if self.merge_spellings else key
         if base in self._key_of:
             return self._key_of[base]

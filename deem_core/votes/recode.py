@@ -115,7 +115,7 @@ def _dense(X: Any) -> Any:
     """
     if issparse(X):
         raise InputError("Votes must not be sparse: a zero would be a vote for class 0. Pass X.toarray().")
-    own = isinstance(X, (np.ndarray, pd.DataFrame)) or not hasattr(X, "__array__")
+    own = isinstance(X, np.ndarray) or is_frame(X) or not hasattr(X, "__array__")
     return X if own else np.asarray(X)
 
 
@@ -134,6 +134,10 @@ def votes_to_learn_from(X: Any, allow_few: bool = False) -> Votes:
         If learners are too few or nobody voted.
     """
     votes = as_votes(X).without_truth()
+    if votes.separator:
+        from deem_core.votes.label_sets import refuse_sets  # noqa: PLC0415  # which knows tables
+
+        refuse_sets(votes, "a model")
     if votes.n_learners < MIN_LEARNERS and not allow_few:
         raise InputError(
             f"{votes.n_learners} learners are too few: with fewer than three, the votes alone cannot tell who is "
@@ -194,7 +198,8 @@ def recode(X: Any, learners: Sequence[str], classes: NDArray[Any], *, soft: bool
         shares = np.zeros((*codes.shape, len(classes)), np.float32)
         _recode_soft(votes.soft, lookup[:-1], _places(X, votes, learners), codes, shares)
         codes = hard_codes(shares)  # among equals the first class, which may be another one now
-    made = Votes(codes, classes, learners, votes.ids, truth, shares, truth_only, _recoded_gold(votes, classes))
+    gold, ordered = _recoded_gold(votes, classes), votes.ordered and _keeps_order(lookup[:-1])
+    made = Votes(codes, classes, learners, votes.ids, truth, shares, truth_only, gold, ordered)
     return Recoded(made, unknown, absent, extra, unread=unread, spelled=spelled)
 
 
@@ -214,6 +219,15 @@ def _as_votes_over(X: Any, classes: NDArray[Any]) -> Votes:
 
 def _same_labels(one: NDArray[Any], other: NDArray[Any]) -> bool:
     return one.dtype == other.dtype and one.tolist() == other.tolist()
+
+
+def _keeps_order(lookup: Codes) -> bool:
+    """Tell whether known classes stand in the same order.
+
+    Then a scale stays one.
+    """
+    known = lookup[lookup != NO_VOTE]
+    return bool((np.diff(known) > 0).all())
 
 
 def _lost_votes(votes: Votes, codes: Codes) -> dict[str, int]:

@@ -254,3 +254,40 @@ def _mean_where(top: Floats, bottom: Floats) -> Floats:
     there = bottom > 0
     ratio: Floats = (top / np.where(there, bottom, 1)).sum(axis=1, where=there) / np.maximum(there.sum(axis=1), 1)
     return ratio
+
+
+def scale_errors(labels: Integers | FairVote, truth: Integers, numbers: Floats) -> tuple[float, float]:
+    """Return mean absolute error and quadratic weighted kappa on a scale.
+
+    Over the rows with a label and a known truth, in the units of the scale; the mean over seeds. NaN without such
+    rows. A kappa is 1 where nothing could differ.
+
+    Parameters
+    ----------
+    labels : (S, n) codes, or a FairVote
+    truth : (n,) codes
+    numbers : (C,)
+        Of each label; NaN for one that has no place on the scale, whose rows are left out.
+    """
+    known = np.flatnonzero(truth != NO_VOTE)
+    known = known[np.isfinite(numbers[truth[known]])]
+    runs = labels.codes[None] if isinstance(labels, FairVote) else np.asarray(labels)
+    placed = np.where(np.isfinite(numbers), numbers, 0.0)
+    steps = np.abs(np.subtract.outer(placed, placed))
+    found = []
+    for run in runs:
+        said, true = run[known], truth[known]
+        voted = said != NO_VOTE
+        shares = (
+            _fair_indicator(said[voted], labels.ties, len(numbers))
+            if isinstance(labels, FairVote)
+            else _indicator(said[voted], len(numbers))
+        )
+        table = (_indicator(true[voted], len(numbers)).T @ shares).toarray()  # (truth, label)
+        n = table.sum()
+        if not n:
+            return float("nan"), float("nan")
+        by_chance = float((np.outer(table.sum(axis=1), table.sum(axis=0)) * steps**2).sum() / n)
+        kappa = 1 - float((table * steps**2).sum()) / by_chance if by_chance else 1.0
+        found.append((float((table * steps).sum() / n), kappa))
+    return float(np.mean([error for error, _ in found])), float(np.mean([kappa for _, kappa in found]))

@@ -7,7 +7,6 @@ was not cast is -1 among codes and a zero vector among probabilities.
 from __future__ import annotations
 
 import hashlib
-import json
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +26,7 @@ from deem_core.votes.arrays import NO_VOTE, Distinct, distinct_rows
 from deem_core.votes.gold import Gold, as_gold
 from deem_core.votes.labels import DEFAULT, MissingRule
 from deem_core.votes.majority import MajorityVote, majority_vote
+from deem_core.votes.scale import in_order, scale_scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +54,10 @@ class Votes:
         K + j, so that such rows count as known and always wrong; K itself never depends on the truth.
     gold : Gold, optional
         Known labels that are to be used. Rows that have one lose their truth: nothing is evaluated on what was used.
+    ordered : bool
+        Whether the classes are steps of a scale, lowest first; see `scores`.
+    separator : str
+        Sign between the labels of a class that is a set of them (`deem_core.votes.label_sets`); empty for one label.
 
     Raises
     ------
@@ -80,6 +84,8 @@ class Votes:
     soft: NDArray[np.float32] | None = None
     truth_only: NDArray[Any] = field(default_factory=lambda: np.empty(0, object))
     gold: Gold | None = None
+    ordered: bool = False
+    separator: str = ""
 
     def __post_init__(self) -> None:
         """Check every invariant once and freeze the arrays."""
@@ -262,7 +268,8 @@ class Votes:
     @property
     def dimensions(self) -> str:
         """The size in words: "10,000 rows × 6 learners × 5 classes"."""
-        return dimensions(self.n_rows, self.n_learners, self.n_classes)
+        size = dimensions(self.n_rows, self.n_learners, self.n_classes)
+        return size if not self.separator else f"{size.removesuffix(' classes')} sets of labels"
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -285,7 +292,7 @@ class Votes:
     def __repr__(self) -> str:
         """Return the size in words; the arrays themselves would fill the screen."""
         extras = [name for name in ("soft", "truth", "gold") if getattr(self, name) is not None]
-        note = f", with {' and '.join(extras)}" if extras else ""
+        note = (", ordered" if self.ordered else "") + (f", with {' and '.join(extras)}" if extras else "")
         return f"Votes({self.dimensions}{note})"
 
     def _repr_html_(self) -> str:
@@ -348,7 +355,19 @@ class Votes:
         """
         return self._changed(gold=None)
 
+    def as_ordered(self, order: bool | Sequence[Any] = True) -> Votes:
+        """Return the same votes with classes as steps of a scale.
+
+        ``order`` names them, lowest first; True takes numbers by value and words by a known scale, False no order.
+        """
+        return in_order(self, order) if order is not False else self._changed(ordered=False)
+
     # ------------------------------------------------------------------ cheap facts
+
+    @property
+    def scores(self) -> Floats | None:
+        """Number of each step of the scale, (K,); None without an order."""
+        return scale_scores(self.classes) if self.ordered else None
 
     @property
     def has_ids(self) -> bool:
@@ -420,24 +439,7 @@ class Votes:
     @cached_property
     def content_hash(self) -> str:
         """SHA-256 of all contents, truth, gold and ids included."""
-        digest = hashlib.sha256(
-            json.dumps(
-                [
-                    self.codes.shape,
-                    self.learners,
-                    [repr(label) for label in self.classes.tolist()],
-                    [repr(label) for label in self.truth_only.tolist()],
-                    self.truth is not None,
-                    self.soft is not None,
-                    *([] if self.gold is None else [[repr(label) for label in self.gold.only.tolist()]]),
-                ]
-            ).encode()
-        )
-        gold = () if self.gold is None else (self.gold.codes, self.gold.asked)
-        for array in (self.codes, self.truth, self.soft, checks.id_hashes(self.ids), *gold):
-            if array is not None:
-                digest.update(np.ascontiguousarray(array).data)
-        return digest.hexdigest()
+        return checks.content_hash(self)
 
 
 def _unused(truth: Codes | None, gold: Gold) -> Codes | None:

@@ -40,6 +40,8 @@ from deem_core.readers import (
     Source,
     label_table,
     noun_of,
+    proposed_order,
+    proposed_sign,
 )
 from deem_core.runs import Dataset, Run
 from deem_core.votes import NO_VOTE, Facts, PairAgreement, RowAgreement, Votes, pair_agreement, row_agreement
@@ -156,7 +158,19 @@ class Opened:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """What matters about the votes, found without truth."""
+        if self.reading.votes.separator:  # sets of labels are no classes to be checked
+            return ()
         return (*unused_probabilities(self.reading.report), *checkup(self.reading.votes))
+
+    @cached_property
+    def proposed_order(self) -> list[str] | None:
+        """The classes, lowest first, if they look like a scale."""
+        return None if self.reading.votes.separator else proposed_order(self.reading.votes)
+
+    @cached_property
+    def proposed_separator(self) -> str | None:
+        """The sign between labels, if cells seem to hold several."""
+        return proposed_sign(self.reading.votes)
 
     @cached_property
     def labels(self) -> list[LabelRow]:

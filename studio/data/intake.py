@@ -39,7 +39,9 @@ FILE_TYPES = (
 FOUND = "detected"
 LABELS = ("merge_spellings", "labels")
 """Reading options about labels."""
-KEPT = ("delimiter", "encoding", "sheet", "swap_ba", "missing", *LABELS)
+MEANING = ("ordered", "multilabel", "empty_is_none", "one_label")
+"""Reading options about what labels mean."""
+KEPT = ("delimiter", "encoding", "sheet", "swap_ba", "missing", *LABELS, *MEANING)
 """Reading options that hold whatever the columns are."""
 COLUMNS_CHOSEN = 25
 """More columns than this have their roles in a table."""

@@ -12,7 +12,7 @@ from deem_core import InputError
 from deem_core.diagnostics import Finding
 from deem_core.readers import LabelMap, LabelRow, Wish, may_be_one, wished_map
 from studio import jobs, state, text
-from studio.data import datasets, intake
+from studio.data import datasets, intake, meaning
 from studio.errors import callback_boundary
 
 LABEL, ALSO, NAME, VOTES, LEARNERS, ORDER, USED = "label", "also", "class", "votes", "learners", "order", "use"
@@ -38,7 +38,7 @@ def merge_spellings() -> None:
 
 def apply(labels: LabelMap) -> None:
     """Read the file again with other names of its labels."""
-    _read_with(lambda reading: _without(reading) | labels.to_options())
+    _read_with(lambda reading: _renamed(reading) | labels.to_options())
 
 
 def reset() -> None:
@@ -59,6 +59,15 @@ def _read_with(change: Any) -> None:
         opened = datasets.current()
         if opened is not None:
             datasets.read_otherwise(opened, change(opened.dataset.reading))
+
+
+def _renamed(reading: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options without names.
+
+    An order that was named follows the new names.
+    """
+    options = _without(reading)
+    return options | ({"ordered": True} if options.get("ordered") else {})
 
 
 def _without(reading: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,6 +152,7 @@ def editor(opened: datasets.Opened, place: str) -> None:
         },
         column_order=[USED, LABEL, *([ALSO] if any(row.also for row in rows) else []), NAME, VOTES, LEARNERS, ORDER],
     )
+    meaning.order_switch(opened, place)
     labels = opened.reading.labels
     try:
         wish = wished_map(rows, wishes(edited), labels)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
+from deem_core.readers import label_names
 from deem_core.votes import Facts, Votes
 from studio.text import count, percent
 
@@ -43,12 +46,7 @@ def headline(votes: Votes, facts: Facts) -> tuple[Number, ...]:
             f"{facts.n_votes / rows:.1f} votes per row",
             "Models or people who vote. With fewer than three, there is no telling who is right without the truth.",
         ),
-        Number(
-            "Classes",
-            count(votes.n_classes),
-            _names(votes),
-            "The different labels that learners voted for.",
-        ),
+        _labels(votes),
         Number(
             "Coverage",
             percent(facts.coverage),
@@ -70,8 +68,23 @@ def headline(votes: Votes, facts: Facts) -> tuple[Number, ...]:
     )
 
 
-def _names(votes: Votes, most: int = 24) -> str:
-    """Return the classes as a short list, or first and last."""
-    names = [str(label) for label in votes.classes]
+def _labels(votes: Votes) -> Number:
+    """Return the number of classes, or of several labels."""
+    if not votes.separator:
+        return Number(
+            "Classes", count(votes.n_classes), _names(votes.classes), "The different labels that learners voted for."
+        )
+    names = label_names(votes)
+    return Number(
+        "Labels",
+        count(len(names)),
+        _names(names),
+        f"A cell holds several; {count(votes.n_classes)} combinations occur.",
+    )
+
+
+def _names(labels: Iterable[Any], most: int = 24) -> str:
+    """Return labels as a short list, or first and last."""
+    names = [str(label) for label in labels]
     listed = ", ".join(names)
     return listed if len(listed) <= most else f"{names[0]} … {names[-1]}"

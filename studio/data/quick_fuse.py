@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from deem_core.comparison import ADVICE
+from deem_core.comparison import ADVICE, MethodScore
 from deem_core.gold import CAMPS, LEARNER
 from deem_core.model import missing_torch
 from deem_core.runs import FusionSummary, Run, State
@@ -50,7 +50,7 @@ def card(opened: Opened) -> None:
         _invite(opened)
         return
     answer(opened, run)
-    if run.state().state == "done":
+    if run.state().state == "done" and not opened.reading.votes.separator:
         _label_rows(opened, run)
         _beside(opened, run)
 
@@ -83,6 +83,25 @@ def _invite(opened: Opened) -> None:
         _button(opened, "Fuse the votes", "secondary" if split else "primary")
     if opened.reading.votes.soft is not None:
         _probabilities(opened)
+    if opened.reading.votes.ordered:
+        _scale(opened)
+
+
+def _scale(opened: Opened) -> None:
+    """Offer the method that uses the order."""
+    with st.container(horizontal=True, vertical_alignment="center", key="scale"):
+        st.caption(
+            ":material/linear_scale: Labels have an order. The one click gives expected scores, but does not use the "
+            "order to fuse; ordinal Dawid-Skene does: often better where raters are lenient or severe, not always.",
+            width="stretch",
+        )
+        config = {"method": "ordinal", "random_state": 0}
+        st.button(
+            "Fuse as a scale",
+            key="fuse_scale",
+            on_click=jobs.start,
+            args=("fuse", opened.dataset.id, config, trainings.title_of(config)),
+        )
 
 
 def _probabilities(opened: Opened) -> None:
@@ -298,4 +317,29 @@ def _numbers(opened: Opened, run: Run, summary: FusionSummary) -> list[Number]:
                 "interval, and that of the majority vote. The truth was never used in training.",
             )
         )
+        own = next((each for each in evaluation.methods if each.name == "fused"), None)
+        cards += [] if own is None else _further(own)
     return cards
+
+
+def _further(own: MethodScore) -> list[Number]:
+    """Return the scores of labels on a scale, or in sets."""
+    if own.mean_absolute_error is not None and own.quadratic_kappa is not None:
+        return [
+            Number(
+                "Off by (evaluation)",
+                f"{own.mean_absolute_error:.2f}",
+                f"kappa {own.quadratic_kappa:.2f}",
+                "Mean absolute error of the labels, in the units of the scale, and their quadratic weighted kappa.",
+            )
+        ]
+    if own.hamming_loss is not None and own.label_micro_f1 is not None:
+        return [
+            Number(
+                "F1 of labels (evaluation)",
+                text.percent(own.label_micro_f1),
+                f"{text.percent(own.hamming_loss)} of answers wrong",
+                "Micro-F1 and Hamming loss, over all rows and labels. Accuracy is that of whole sets.",
+            )
+        ]
+    return []

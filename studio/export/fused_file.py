@@ -63,7 +63,9 @@ def _columns(result: results.Labelled, place: str) -> tuple[dict[str, Any], str,
     """
     st.markdown("**Columns**")
     known = result.answer.probabilities_known
-    few = known and result.votes.n_classes <= MAX_PROBABILITIES
+    n = len(result.answer.probability_names)
+    few = known and n <= MAX_PROBABILITIES
+    of = text.count(n, "label") if result.votes.separator else text.count(n, "class", "classes")
     options: dict[str, Any] = {
         "originals": st.toggle(
             "Original columns",
@@ -72,7 +74,7 @@ def _columns(result: results.Labelled, place: str) -> tuple[dict[str, Any], str,
             help="Without them, only the id is included.",
         ),
         "probabilities": st.toggle(
-            f"Probabilities of {text.count(result.votes.n_classes, 'class', 'classes')}",
+            f"Probabilities of {of}",
             few,
             **widgets.keep(f"{place}_p_{known}_{few}"),
             disabled=not known,

@@ -88,6 +88,13 @@ def test_the_panel_of_judges_is_byte_for_byte_what_its_script_makes(tmp_path):
     assert made_file.read_bytes() == (FOLDER / "judges_text.csv").read_bytes()
 
 
+@pytest.mark.parametrize(("script", "name"), [("ratings", "ratings_wide"), ("topics", "topics_multilabel")])
+def test_ratings_and_topics_are_byte_for_byte_what_their_scripts_make(script, name, tmp_path):
+    made_file = tmp_path / "made.csv"
+    subprocess.run([sys.executable, FOLDER / f"make_{script}.py", "-o", made_file], check=True, timeout=60)
+    assert made_file.read_bytes() == (FOLDER / f"{name}.csv").read_bytes()
+
+
 @pytest.mark.slow
 def test_the_digits_sample_is_what_its_script_makes(tmp_path):
     made_file = tmp_path / "digits.csv"

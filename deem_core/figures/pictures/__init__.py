@@ -42,6 +42,7 @@ from deem_core.figures.pictures.votes import (
     row_agreement,
     rules,
     votes_per_class,
+    votes_per_label,
 )
 
 __all__ = [
@@ -91,5 +92,6 @@ __all__ = [
     "sweep_grouped",
     "trust",
     "votes_per_class",
+    "votes_per_label",
     "why",
 ]

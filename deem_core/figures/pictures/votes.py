@@ -20,6 +20,7 @@ from deem_core.figures.pictures._pairs import pairs_of_learners
 from deem_core.votes import Votes
 from deem_core.votes.agreement import PairAgreement, RowAgreement
 from deem_core.votes.describe import Facts
+from deem_core.votes.label_sets import label_sets
 from deem_core.votes.orders import PositionBias
 
 _BY_CLASS = (
@@ -48,6 +49,21 @@ def votes_per_class(votes: Votes) -> Picture:
             else "Stacked bars: how many votes each learner cast for each class."
         ),
         caption=_BY_RANK if many else _BY_CLASS,
+    )
+
+
+def votes_per_label(votes: Votes) -> Picture:
+    """Return how often each learner gives each of several labels."""
+    sets = label_sets(votes)
+    counts = votes.class_counts @ sets.members[: votes.n_classes]
+    return Picture(
+        question="Which labels does each learner give?",
+        draw=lambda theme: draw_votes.votes_per_class(counts, votes.learners, list(sets.labels), theme=theme),
+        alt="Stacked bars: how many times each learner gave each label.",
+        caption=(
+            "A vote counts once for each of its labels. **Good:** a similar mix of colours. **Worth a look:** a much "
+            "longer bar, of a learner that gives many labels, or a shorter one, of a learner that overlooks some."
+        ),
     )
 
 

@@ -78,6 +78,7 @@ def test_the_registry_holds_every_method_of_the_contract():
             "fds",
             "hds",
             "onecoin",
+            "ordinal",
             "lsml",
             "ebcc",
             "gds",

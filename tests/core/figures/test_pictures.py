@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from deem_core import GroupedDawidSkene, fuse, scorecard, simulation
+from deem_core import GroupedDawidSkene, Votes, fuse, scorecard, simulation
 from deem_core.comparison import MethodScore, compare
 from deem_core.diagnostics import panel_health
 from deem_core.diagnostics.inspection import inspect
@@ -21,6 +21,7 @@ from deem_core.training.health import Restart
 from deem_core.training.sweep import sweep
 from deem_core.votes.agreement import pair_agreement, row_agreement
 from deem_core.votes.describe import describe
+from deem_core.votes.label_sets import as_label_sets
 from deem_core.votes.orders import PositionBias
 from tests.in_process import experts
 
@@ -71,6 +72,7 @@ def all_pictures(votes, found, grouped):
     panel = panel_health(votes, np.random.default_rng(0))
     made = {
         "votes_per_class": pictures.votes_per_class(votes),
+        "votes_per_label": pictures.votes_per_label(as_label_sets(Votes.from_labels([["a|b", "b"], ["a", "a|c"]]))),
         "pair_agreement": pictures.pair_agreement(pair_agreement(votes), votes.learners),
         "row_agreement": pictures.row_agreement(row_agreement(votes)),
         "coverage": pictures.coverage(facts, votes.learners),

@@ -15,6 +15,7 @@ BASELINES = [
     name for name in METHODS if name not in ("deem", "irbm_cd", "deem_soft", "rules", "gold_vote")
 ]  # these refuse most votes
 DETERMINISTIC = [name for name in BASELINES if not METHODS[name].stochastic]
+RULES = DEGENERATE["rules that know one class each"]
 each_method = pytest.mark.parametrize("name", BASELINES)
 
 
@@ -32,7 +33,14 @@ def run(name, votes, seed=0, **options):
 def draw(name, *, seed=1, n=300, d=6, K=3, coverage=1.0):
     rng = np.random.default_rng(seed)
     votes = random_votes(rng, n, d, K, coverage)
-    return soften(rng, votes) if METHODS[name].soft else votes
+    return suited(name, votes, rng)
+
+
+def suited(name, votes, rng=None):
+    """Votes with what a method needs: probabilities, or an order."""
+    if METHODS[name].soft:
+        return soften(np.random.default_rng(0) if rng is None else rng, votes)
+    return votes.as_ordered() if METHODS[name].ordered else votes
 
 
 def without_ties(votes):
@@ -51,7 +59,7 @@ def refuses(name, votes):
 @each_method
 @pytest.mark.parametrize("case", DEGENERATE)
 def test_degenerate_votes_are_fused_soundly_or_refused_with_a_sentence(name, case):
-    votes = soften(np.random.default_rng(0), DEGENERATE[case]) if METHODS[name].soft else DEGENERATE[case]
+    votes = suited(name, DEGENERATE[case])
     if refuses(name, votes):
         with pytest.raises(InputError, match=r"^[A-Z0-9].*\.$"):
             run(name, votes)
@@ -66,7 +74,7 @@ def test_degenerate_votes_are_fused_soundly_or_refused_with_a_sentence(name, cas
 
 @each_method
 def test_every_row_without_votes_is_answered_by_the_same_prior(name):
-    votes = DEGENERATE["rules that know one class each"]
+    votes = suited(name, DEGENERATE["rules that know one class each"]) if METHODS[name].ordered else RULES
     if METHODS[name].soft or refuses(name, votes):
         pytest.skip("takes no such votes")
     made = run(name, votes)
@@ -127,7 +135,7 @@ def test_the_order_of_learners_does_not_matter(name):
         np.testing.assert_allclose(other.skills, one.skills[order], atol=1e-6)
 
 
-@pytest.mark.parametrize("name", [name for name in DETERMINISTIC if not METHODS[name].soft])
+@pytest.mark.parametrize("name", [name for name in DETERMINISTIC if not METHODS[name].soft | METHODS[name].ordered])
 @pytest.mark.parametrize("K", [2, 4])
 def test_new_names_for_the_classes_only_permute_the_columns(name, K):
     votes = without_ties(draw(name, seed=6, K=K, d=7))
@@ -172,4 +180,4 @@ def test_what_learns_weights_beats_majority_vote_among_guessers(name, seed):
 def test_nothing_is_much_worse_than_majority_vote_on_a_tree(name):
     made = simulation.tree(3000, rng=np.random.default_rng(7))
     majority = (made.votes.majority_vote.codes == made.truth).mean()
-    assert (run(name, made.votes).codes == made.truth).mean() > majority - 0.02
+    assert (run(name, suited(name, made.votes)).codes == made.truth).mean() > majority - 0.02
