@@ -316,7 +316,7 @@ def _book(opened: Opened) -> AnswerBook:
 
 
 def _keep(dataset: str, run: str, row: int, *, label: str | None = None, skipped: bool = False) -> None:
-    """Keep what is said of the shown row, and bring the next one.
+    """Keep what is said of the shown row; bring the next one.
 
     The next key may end a callback wherever it asks the session, so the book is written last: either all is done, or
     the row is still there without an answer.
