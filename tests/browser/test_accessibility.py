@@ -178,8 +178,10 @@ def _found(page: Page) -> list[str]:
 _IS_OWN = "([target, own]) => own !== '' && document.querySelector(target)?.matches(own)"
 
 _NAME = """
-const id = (e) => [e.tagName, e.ariaLabel ?? "", e.closest("[class*='st-key-']")?.className.match(/st-key-\\S+/)?.[0],
-  e.innerText?.slice(0, 40), e.getAttribute("href") ?? ""].join("|");
+const group = (e) => e.closest("[data-testid=stButtonGroup], [role=radiogroup]");
+const key = (e) => e.closest("[class*='st-key-']")?.className.match(/st-key-\\S+/)?.[0];
+const id = (e) => (group(e) ? ["group", key(group(e))]
+  : [e.tagName, e.ariaLabel ?? "", key(e), e.innerText?.slice(0, 40), e.getAttribute("href") ?? ""]).join("|");
 """
 
 _CONTROLS = (
@@ -188,7 +190,7 @@ _CONTROLS = (
     + """
 const shown = (e) => e.checkVisibility({ visibilityProperty: true }) && !e.closest("[aria-hidden=true]");
 const found = document.querySelectorAll("[data-testid=stMain] :is(a[href], button, input, textarea, [role=tab])");
-// Of tabs and of radio buttons one is reached by Tab, the others by arrows.
+// Of tabs and of buttons in a group one is reached by Tab, the others by arrows.
 return [...new Set([...found].filter((e) => shown(e) && !e.disabled && e.tabIndex >= 0).map(id))];
 }"""
 )
@@ -207,7 +209,9 @@ const marked = (x) => {
 const around = [e];
 for (let x = e.parentElement; x && around.length < 6; x = x.parentElement) around.push(x);
 const framed = (x) => x.matches(":focus-within") && /rgb/.test(getComputedStyle(x).borderColor);
-const seen = around.some(marked) || (e.matches("input, textarea") && around.some(framed));
+// A table is a canvas, in which Streamlit draws the frame of the cell that has the focus.
+const table = e.matches("[data-testid=stDataFrame] canvas");
+const seen = table || around.some(marked) || (e.matches("input, textarea") && around.some(framed));
 return { id: id(host), seen: seen || host.matches("main") };  // the page itself, which arrows scroll
 }"""
 )
