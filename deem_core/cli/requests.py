@@ -41,7 +41,7 @@ _YES, _NO = ("", "1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 @dataclass(frozen=True)
 class Sent:
-    """A file that came with a request: where it lies, and its name for people."""
+    """File of a request: its place, and its name for people."""
 
     path: Path
     name: str
@@ -212,7 +212,7 @@ def _options(command: str) -> dict[str, argparse.Action]:
 
 
 def _word(command: str, actions: Mapping[str, argparse.Action], name: str, value: str) -> str:
-    """Return an option as a word of the command line; empty for a flag that is off."""
+    """Return an option as a word; empty for a flag that is off."""
     action = actions.get(name)
     if action is None:
         hint = f" Send {name} as a file, in a form." if name in FILES else ""

@@ -18,6 +18,7 @@ from deem_core import __version__
 from deem_core.errors import InputError
 from deem_core.files.home import home
 from deem_core.files.seals import sealed
+from deem_core.model.passport import torch_version
 from deem_core.readers import Reading, Sketch, read_gold
 from deem_core.runs import attendance, removal
 from deem_core.runs.answer_book import AnswerBook, merged_gold
@@ -395,5 +396,6 @@ class Workspace:
 
 
 def _versions() -> dict[str, str]:
-    packages = {name: importlib.metadata.version(name) for name in ("torch", "numpy")}
+    torch = torch_version() or "not installed"
+    packages = {"torch": torch, "numpy": importlib.metadata.version("numpy")}
     return {"deem_core": __version__, "python": platform.python_version(), **packages, "system": platform.platform()}

@@ -1,4 +1,4 @@
-"""Files that come with a request of the HTTP interface, in a folder of their own."""
+"""Files of a request of the HTTP interface, in their own folder."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ async def _body(asked: Request, folder: Folder, kind: str) -> tuple[Path, str]:
 
 
 def _place(folder: Folder, part: str, name: str) -> tuple[Path, str]:
-    """Return where a file of a request goes, and its name for people."""
+    """Return where a file goes, and its name for people."""
     called = safe_name(name) or f"{part}.csv"
     home = folder.path / part
     home.mkdir(exist_ok=True)
@@ -136,5 +136,5 @@ def _place(folder: Folder, part: str, name: str) -> tuple[Path, str]:
 
 
 def safe_name(name: str) -> str:
-    """Return the last part of a name without what no file name should have."""
+    """Return the last part of a name, fit for a file."""
     return _UNSAFE.sub("_", name.replace("\\", "/").rpartition("/")[2]).strip(". ")[-120:]

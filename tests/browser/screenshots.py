@@ -149,7 +149,7 @@ def data_page(page: Page) -> None:
 
 
 def train_page(page: Page) -> None:
-    """Train DEEM on a crowd."""
+    """Train DEEM on votes with gaps."""
     open_sample(page, "moderation_missing")
     turn_to(page, "Train")
     page.locator(".st-key-start_training button").click()
