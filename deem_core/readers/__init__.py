@@ -6,7 +6,7 @@ from deem_core.readers.label_file import read_labels, to_json, write_labels
 from deem_core.readers.label_table import LabelRow, Wish, label_table, may_be_one, wished_map
 from deem_core.readers.notes import Note, Report
 from deem_core.readers.noun import Noun, noun_of
-from deem_core.readers.order import knows_order, proposed_order, steps_text
+from deem_core.readers.order import knows_order, steps_text
 from deem_core.readers.parse import DELIMITERS
 from deem_core.readers.probabilities import HOW_TO_USE as HOW_TO_USE_PROBABILITIES
 from deem_core.readers.read import Reading, read, read_votes
@@ -17,6 +17,7 @@ from deem_core.readers.source import Source, open_source
 from deem_core.readers.truth import Truth, class_keys, label_truth, read_truth
 from deem_core.votes.label_map import AS_SPELLED, LabelMap
 from deem_core.votes.labels import DEFAULT
+from deem_core.votes.scale import proposed_order
 
 __all__ = [
     "AS_SPELLED",
