@@ -48,6 +48,8 @@ def split_folder(path: Path) -> Path | None:
 
     ``FOLDER/train`` means the files of that split, which need no folder of their own.
     """
+    if "\0" in str(path):  # no path at all, which whoever opens it tells
+        return None
     try:
         if path.is_dir():
             return path
