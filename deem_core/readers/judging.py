@@ -87,7 +87,7 @@ def _figures(biases: Sequence[PositionBias]) -> str:
 
 
 def note_verdicts(votes: Votes, notebook: Notebook) -> None:
-    """Say what kind of verdicts the labels are, where they are plain to see."""
+    """Note what kind of verdicts the labels are."""
     spelled = [str(label) for label in votes.classes.tolist()]
     keys = {folded(label) for label in spelled}
     pair, told = positions(spelled), listing(spelled)

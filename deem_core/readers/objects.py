@@ -54,7 +54,7 @@ def objects(name: str, data: bytes) -> tuple[Iterator[tuple[str, Any]], bool]:
 
 
 def members(name: str, data: bytes) -> Iterator[tuple[str, Any]]:
-    """Yield key and value of the one object that a text is, window by window."""
+    """Yield the keys and values of one large object."""
     at, seen = data.index(b"{") + 1, set[str]()
     after = False
     while True:
@@ -87,7 +87,7 @@ def members(name: str, data: bytes) -> Iterator[tuple[str, Any]]:
 
 
 def _member(name: str, data: bytes, at: int, window: str, start: int, *, is_last: bool) -> tuple[str, Any, int] | None:
-    """Return the key and value at a place of a window, and their end.
+    """Return the key and value at a place, and their end.
 
     None if they may go on behind the window.
     """

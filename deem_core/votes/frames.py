@@ -75,7 +75,7 @@ def frame_votes(X: Any, *, classes: Sequence[Any] | None = None) -> Votes:
 
 
 def as_table(X: Any) -> pa.Table:
-    """Return a frame as an Arrow table, without copying where it can be."""
+    """Return a frame as an Arrow table."""
     try:
         return X if isinstance(X, pa.Table) else pa.table(X)
     except (pa.ArrowException, TypeError, ValueError) as error:

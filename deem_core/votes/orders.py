@@ -165,7 +165,7 @@ def spread_wishes(
 
 
 def positions(classes: Iterable[Any]) -> tuple[int, int] | None:
-    """Return the codes of the classes for the two answers, if they are there."""
+    """Return the codes of the classes for two answers."""
     keys = [folded(str(label)) for label in classes]
     return next(((keys.index(one), keys.index(two)) for one, two in POSITIONS if one in keys and two in keys), None)
 
@@ -199,7 +199,7 @@ def swapped(votes: Votes) -> Votes:
 
 
 def one_voice(votes: Votes) -> tuple[Votes, tuple[PositionBias, ...]]:
-    """Return votes with one learner for each judge, and what its orders show."""
+    """Return votes with a learner per judge, and its bias."""
     pairs = find_pairs(votes.learners)
     if not pairs:
         return votes, ()

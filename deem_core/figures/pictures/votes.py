@@ -134,7 +134,7 @@ def learner_accuracy(facts: Facts, learners: Sequence[str], counts: ArrayLike) -
 
 
 def position_bias(biases: Sequence[PositionBias]) -> Picture:
-    """Return how often the order of two answers decides what a judge says."""
+    """Return how often the order of two answers decides."""
     known = [bias for bias in biases if bias.both]
     return Picture(
         question="Does the order of the answers decide?",

@@ -59,7 +59,7 @@ def read_records(records: Iterable[tuple[str, Any]], packed: Packed, encoding: s
 
 
 def read_flat(rows: Iterable[Mapping[str, Any]], packed: Packed, encoding: str, wish: str | None) -> Content:
-    """Return the responses of a dataset with a column per question and part."""
+    """Return the responses of a dataset in flat columns."""
     ballots, users = Ballots(packed), _Users()
     taken = _Taken(ballots)
     for number, record in enumerate(rows, start=1):

@@ -173,7 +173,7 @@ def _check_packed(packed: Packed, data: bytes) -> None:
 
 
 def _check_views(column: pa.ChunkedArray, packed: Packed) -> None:
-    """Refuse views that share a long text, which is about to be written out."""
+    """Refuse views that share a text too long to write out."""
     if pa.types.is_string_view(column.type) or pa.types.is_binary_view(column.type):
         total = sum(map(_view_bytes, column.chunks))
         packed.check_growth(2 * total, "long texts")

@@ -44,10 +44,12 @@ class Split:
 
 
 def split_folder(path: Path) -> Path | None:
-    """Return the folder of a dataset that a path means; None if it means a file.
+    """Return the folder that a path means, None of a file.
 
     ``FOLDER/train`` means the files of that split, which need no folder of their own.
     """
+    if "\0" in str(path):  # no path at all, which whoever opens it tells
+        return None
     try:
         if path.is_dir():
             return path
@@ -57,7 +59,7 @@ def split_folder(path: Path) -> Path | None:
 
 
 def read_folder(path: Path, wish: str | None, read_parquet: Callable[[Path], Columns]) -> tuple[int, Content] | Path:
-    """Return the bytes and the columns of a dataset, or the one file that is it.
+    """Return bytes and columns of a dataset, or its one file.
 
     Parameters
     ----------
@@ -132,7 +134,7 @@ def _saved(path: Path, wish: str | None) -> tuple[int, Content]:
 
 
 def _parquet_splits(path: Path) -> list[Split]:
-    """Return the Parquet files of a folder, or of its folder of data, by split."""
+    """Return the Parquet files of a folder by split."""
     found: dict[str, list[Path]] = {}
     for file in sorted(path.glob("*.parquet")) or sorted((path / "data").glob("*.parquet")):
         part = _PART.fullmatch(file.stem)

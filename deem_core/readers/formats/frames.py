@@ -1,4 +1,4 @@
-"""Frames of Python as columns of text, told apart as a file's are."""
+"""Frames of Python as columns of text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Label matrices: NumPy and SciPy files, a row per example, a column per rule.
+"""Label matrices: NumPy and SciPy files of votes.
 
 Nothing here can run code: arrays of objects are refused by their header, before anything is unpacked.
 """
@@ -68,7 +68,7 @@ def is_npz(archive: Archive) -> bool:
 
 
 def read_npz(archive: Archive, wish: str | None) -> Content:
-    """Return a matrix of an archive, dense or sparse, as columns of text.
+    """Return a matrix of an archive as columns of text.
 
     Beside it may be an array of true labels, one for each row, and one of the columns' names.
     """
@@ -113,7 +113,7 @@ def read_npz(archive: Archive, wish: str | None) -> Content:
 
 
 def _header(name: str, data: bytes) -> Header:
-    """Return what an array's first bytes say, and check the rest by it."""
+    """Return what an array's first bytes say, checked."""
     stream = io.BytesIO(data)
     try:
         version = np.lib.format.read_magic(stream)
