@@ -14,7 +14,6 @@ from types import CodeType, FunctionType
 from typing import Any, Protocol
 
 import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 
 from deem_core.figures import Picture
@@ -35,8 +34,8 @@ class _UnknownError(Exception):
     """Something whose content cannot be told."""
 
 
-def figure(shown: Picture, theme: str, *, titled: bool, clickable: bool) -> go.Figure:
-    """Return the figure of a picture, its titles in the file's own word.
+def figure(shown: Picture, theme: str, *, titled: bool, clickable: bool) -> Any:
+    """Return a picture's figure, titles in the file's own word.
 
     It may be the one of another call: nobody changes it.
     """
@@ -48,11 +47,11 @@ def figure(shown: Picture, theme: str, *, titled: bool, clickable: bool) -> go.F
 
 
 @st.cache_resource(max_entries=MOST_KEPT, show_spinner=False)
-def _kept(content: str, _shown: Picture, theme: str, *, titled: bool, clickable: bool) -> go.Figure:
+def _kept(content: str, _shown: Picture, theme: str, *, titled: bool, clickable: bool) -> Any:
     return _drawn(_shown, theme, titled=titled, clickable=clickable)
 
 
-def _drawn(shown: Picture, theme: str, *, titled: bool, clickable: bool) -> go.Figure:
+def _drawn(shown: Picture, theme: str, *, titled: bool, clickable: bool) -> Any:
     drawn = (shown.clickable if clickable else shown.figure)(theme, titled=titled)
     bars = (each.colorbar for each in (*drawn.select_coloraxes(), *drawn.select_traces("heatmap")))
     for part in (*drawn.select_xaxes(), *drawn.select_yaxes(), *bars, drawn.layout):
@@ -76,7 +75,10 @@ def fingerprint(*values: object) -> str | None:
 
 
 class _Feed:
-    """Hands content to a digest, every value with its type and length, so that no two contents read the same."""
+    """Content handed to a digest, with types and lengths.
+
+    So no two contents read the same.
+    """
 
     def __init__(self, digest: _Digest) -> None:
         self._digest = digest

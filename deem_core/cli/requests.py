@@ -212,7 +212,7 @@ def _options(command: str) -> dict[str, argparse.Action]:
 
 
 def _word(command: str, actions: Mapping[str, argparse.Action], name: str, value: str) -> str:
-    """Return an option as a word; empty for a flag that is off."""
+    """Return an option as a word, or nothing for a flag off."""
     action = actions.get(name)
     if action is None:
         hint = f" Send {name} as a file, in a form." if name in FILES else ""

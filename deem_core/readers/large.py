@@ -23,7 +23,8 @@ from deem_core.readers.digest import Digest, digest
 from deem_core.readers.notes import Notebook, Report, peak_bytes
 from deem_core.readers.order import as_order, note_order, wished_order
 from deem_core.readers.parse import delimiter_of
-from deem_core.readers.read import Layout, Plan, Reading, find_layout, note_file
+from deem_core.readers.plan import Layout, Plan, find_layout
+from deem_core.readers.read import Reading, note_file
 from deem_core.readers.source import Source
 from deem_core.readers.stream import Stream, WholeOnlyError, open_stream
 from deem_core.readers.truth import TruthCoding, code_truth_column

@@ -16,7 +16,8 @@ from deem_core.readers import decode
 from deem_core.readers.formats.content import Choice, UndecidedError
 from deem_core.readers.notes import Notebook
 from deem_core.readers.parse import delimiter_of
-from deem_core.readers.read import find_layout, read_plan, request_of
+from deem_core.readers.plan import find_layout, read_plan
+from deem_core.readers.read import request_of
 from deem_core.readers.source import Source, open_source
 
 LINES = 200
