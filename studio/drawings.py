@@ -14,7 +14,6 @@ from types import CodeType, FunctionType
 from typing import Any, Protocol
 
 import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 
 from deem_core.figures import Picture
@@ -35,10 +34,10 @@ class _UnknownError(Exception):
     """Something whose content cannot be told."""
 
 
-def figure(shown: Picture, theme: str, *, titled: bool, clickable: bool) -> go.Figure:
-    """Return the figure of a picture, its axes in the file's own word.
+def figure(shown: Picture, theme: str, *, titled: bool, clickable: bool) -> Any:
+    """Return the figure of a picture, kept or drawn anew.
 
-    It may be the one of another call: nobody changes it.
+    Its axes are in the file's own word. It may be the one of another call, so nobody changes it.
     """
     told = shown.question if titled else "", clickable and shown.cells is not None, words.say("Learner")
     content = fingerprint(shown.draw, theme, titled, *told)
@@ -48,11 +47,11 @@ def figure(shown: Picture, theme: str, *, titled: bool, clickable: bool) -> go.F
 
 
 @st.cache_resource(max_entries=MOST_KEPT, show_spinner=False)
-def _kept(content: str, _shown: Picture, theme: str, *, titled: bool, clickable: bool) -> go.Figure:
+def _kept(content: str, _shown: Picture, theme: str, *, titled: bool, clickable: bool) -> Any:
     return _drawn(_shown, theme, titled=titled, clickable=clickable)
 
 
-def _drawn(shown: Picture, theme: str, *, titled: bool, clickable: bool) -> go.Figure:
+def _drawn(shown: Picture, theme: str, *, titled: bool, clickable: bool) -> Any:
     drawn = (shown.clickable if clickable else shown.figure)(theme, titled=titled)
     for axis in (*drawn.select_xaxes(), *drawn.select_yaxes()):
         if axis.title.text:
@@ -75,7 +74,10 @@ def fingerprint(*values: object) -> str | None:
 
 
 class _Feed:
-    """Hands content to a digest, every value with its type and length, so that no two contents read the same."""
+    """Content handed to a digest.
+
+    Every value comes with its type and length, so that no two contents read the same.
+    """
 
     def __init__(self, digest: _Digest) -> None:
         self._digest = digest
