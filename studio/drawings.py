@@ -35,9 +35,9 @@ class _UnknownError(Exception):
 
 
 def figure(shown: Picture, theme: str, *, titled: bool, clickable: bool) -> Any:
-    """Return a picture's figure, titles in the file's own word.
+    """Return the figure of a picture, kept or drawn anew.
 
-    It may be the one of another call: nobody changes it.
+    Its axes are in the file's own word. It may be the one of another call, so nobody changes it.
     """
     told = shown.question if titled else "", clickable and shown.cells is not None, words.say("Learner")
     content = fingerprint(shown.draw, theme, titled, *told)
@@ -75,9 +75,9 @@ def fingerprint(*values: object) -> str | None:
 
 
 class _Feed:
-    """Content handed to a digest, with types and lengths.
+    """Content handed to a digest.
 
-    So no two contents read the same.
+    Every value comes with its type and length, so that no two contents read the same.
     """
 
     def __init__(self, digest: _Digest) -> None:
