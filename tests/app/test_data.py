@@ -46,7 +46,7 @@ def test_without_data_the_page_asks_for_a_file(data):
     expect_calm(data)
     assert data.title[0].value == "Data"
     assert len(data.get("file_uploader")) == 1
-    assert len([each for each in data.button if each.key.startswith(state.OPEN_SAMPLE)]) == 6
+    assert len([each for each in data.button if each.key.startswith(state.OPEN_SAMPLE)]) == 8
     assert not data.metric
 
 

@@ -25,6 +25,7 @@ COMMANDS = {
         "simulate",
         "fuse",
         "ask",
+        "check",
         "train",
         "apply",
         "compare",
@@ -306,7 +307,7 @@ SUFFIXES = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .jsonl or .jsonl.gz"
 TREE = ["simulate", "tree", "--rows", "5"]
 REFUSALS = {
     "There is no file 'nowhere.csv'. Check the path.": ["describe", "nowhere.csv"],
-    "'.' is a folder. Name a file in it.": ["describe", "."],
+    "'.' is a folder without a dataset that can be read. Name a file in it.": ["describe", "."],
     "There is no id column 'nobody' in the file; its columns are 'key', 'gold', 'ann', 'bob', 'cy', 'remark'.": (
         ["describe", "wide.csv", "--id", "nobody"]
     ),

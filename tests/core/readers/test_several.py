@@ -119,6 +119,9 @@ def test_it_is_proposed_only_where_cells_clearly_hold_several_labels():
     assert proposed_separator({"Paris, France": 5, "Lyon, France": 5, "Rome, Italy": 4}) is None  # each city once
     assert proposed_separator({"yes, as far as I can see": 9, "no, as far as I can see": 9, "yes, no": 1}) is None
     assert proposed_separator({"cat": 99, "dog": 99, "cat|dog": 1}) is None  # a slip
+    once = {"red": 9, "green": 9, "red, green": 5, "red, mauve": 1, "green, red": 2}
+    assert proposed_separator(once) is None  # mauve may be part of a name
+    assert proposed_separator(once | {"mauve": 1}) == ","
     assert proposed_separator({}) is None
 
 
