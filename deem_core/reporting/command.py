@@ -30,7 +30,7 @@ def repeat_command(spec: Mapping[str, Any]) -> list[str]:
         Without quotes; `shlex.join` makes a line of them for a shell.
     """
     inputs, config = spec["inputs"], dict(spec["config"])
-    method = config.pop("method", None) or "deem"
+    method = config.pop("method", None) or (AUTO if spec.get("kind") == "fuse" else "deem")
     output = _free(inputs, "fused.csv", "fused_labels.csv", "fused_table.csv")
     words = [*PROGRAM, "fuse", _as_file(inputs["name"]), "-o", output]
     words += [] if method == AUTO else _option("--method", method)
