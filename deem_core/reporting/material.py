@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deem_core.alarm import Alarm, cause_first
-from deem_core.answers import StoredAnswer
+from deem_core.answers import Answer, StoredAnswer
 from deem_core.answers.alarms import file_health
 from deem_core.comparison import Comparison, Evaluation
 from deem_core.diagnostics.checkup import Finding, checkup
@@ -50,6 +50,10 @@ class Labels:
 
     Attributes
     ----------
+    names : tuple of str
+        Of the shares in the summary: the classes, or the labels where rows have several.
+    classes : tuple of K str
+        What a row can get as a whole: the classes, or sets of labels.
     changes : (K, K) int64
         Rows by majority vote (first) and fused label (second).
     edges : (B + 1,) float64
@@ -59,6 +63,8 @@ class Labels:
         Rows that deserve a look.
     """
 
+    names: tuple[str, ...]
+    classes: tuple[str, ...]
     changes: NDArray[np.int64]
     edges: Floats
     confidence: NDArray[np.int64]
@@ -90,8 +96,8 @@ class Material:
         Who answered and why, or what the method had to say.
     swept : Swept, optional
     inspection : Inspection, optional
-    card : Scorecard
-        Of the learners, by the labels of the run.
+    card : Scorecard, optional
+        Of the learners, by the labels of the run; None where a row may have several labels.
     comparison : Comparison, optional
     compare_run : str, optional
         Id of the run that compared.
@@ -110,7 +116,7 @@ class Material:
     why: tuple[str, ...]
     swept: Swept | None
     inspection: Inspection | None
-    card: Scorecard
+    card: Scorecard | None
     comparison: Comparison | None
     compare_run: str | None
 
@@ -156,6 +162,7 @@ def gather(workspace: Workspace, run: Run, reading: Reading | None = None) -> Ma
     swept = sweep_beside(workspace, run, summary) if run.kind == "train" else None
     votes = reading.votes.without_truth()
     findings, inspection = checkup(votes), _inspection(workspace, run)
+    answer = _answer(run, workspace.with_gold(reading.votes, run.spec))
     return Material(
         run=run,
         summary=summary,
@@ -165,12 +172,12 @@ def gather(workspace: Workspace, run: Run, reading: Reading | None = None) -> Ma
         findings=findings,
         health=file_health(votes.without_gold()),
         records=tuple(_thinned(records)),
-        labels=_labels(run, reading.votes.n_classes),
+        labels=_labels(run, answer),
         alarms=tuple(_alarms(run, summary, votes, records, swept)),
         why=summary.training.why or tuple(_notes(run)),
         swept=swept,
         inspection=inspection,
-        card=_card(run, summary, workspace.with_gold(reading.votes, run.spec), findings, inspection),
+        card=_card(answer, summary, findings, inspection),
         comparison=comparison,
         compare_run=compare_run,
     )
@@ -244,29 +251,43 @@ def _thinned(records: list[Record]) -> list[Record]:
     return [record for own in groups[:MOST_RESTARTS] for record in own[::stride]]
 
 
-def _labels(run: Run, n_classes: int) -> Labels:
+def _answer(run: Run, votes: Votes) -> Answer:
     path = run.result(RESULT)
     if path is None:
         raise InputError(f"The labels of run {run.id[:12]} are gone; {_again(run)} once more.")
     try:
-        stored = StoredAnswer(path, n_classes)
+        return StoredAnswer(path, votes.n_classes).answer(votes)
+    except (OSError, ValueError, KeyError):  # Arrow's own errors are of these kinds
+        raise _damaged(run) from None
+
+
+def _damaged(run: Run) -> InputError:
+    return InputError(f"The labels of run {run.id[:12]} are damaged; {_again(run)} once more.")
+
+
+def _labels(run: Run, answer: Answer) -> Labels:
+    stored = StoredAnswer(run.path / RESULT, answer.votes.n_classes)
+    try:
         changes, confidence, to_review = stored.changes, stored.confidence, int(stored.needs_review.sum())
     except (OSError, ValueError, KeyError):  # Arrow's own errors are of these kinds
-        raise InputError(f"The labels of run {run.id[:12]} are damaged; {_again(run)} once more.") from None
+        raise _damaged(run) from None
     known = confidence[np.isfinite(confidence)].astype(np.float64)
     counts, edges = np.histogram(known.clip(0, 1), bins=BINS, range=(0.0, 1.0))
-    return Labels(changes, edges, counts, to_review)
+    names, classes = map(str, answer.probability_names), map(str, answer.votes.classes.tolist())
+    return Labels(tuple(names), tuple(classes), changes, edges, counts, to_review)
 
 
 def _card(
-    run: Run, summary: FusionSummary, votes: Votes, findings: tuple[Finding, ...], inspection: Inspection | None
-) -> Scorecard:
+    answer: Answer, summary: FusionSummary, findings: tuple[Finding, ...], inspection: Inspection | None
+) -> Scorecard | None:
     """Return the scorecard of the learners.
 
     Where the training failed, its model says nothing about anybody.
     """
+    if answer.votes.separator:  # a vote is then right in part
+        return None
     return scorecard(
-        StoredAnswer(run.path / RESULT, votes.n_classes).answer(votes),
+        answer,
         inspection=None if summary.training.fallback else inspection,
         findings=findings,
         gold=summary.gold,

@@ -205,14 +205,14 @@ def _labels(material: Material) -> dict[str, Any]:
         *("class_shares", "majority_shares", "changed", "overruled", "agreement", "mean_confidence"),
         *("n_rows", "n_learners", "n_classes"),
     )
-    changes = material.labels.changes.copy()
+    changes, classes = material.labels.changes.copy(), material.labels.classes
     np.fill_diagonal(changes, 0)
     most = np.argsort(-changes, axis=None, kind="stable")[:MOST_CHANGES]
     pairs = zip(*np.unravel_index(most, changes.shape), strict=True)
     return {
         **{name: getattr(material.summary.answer, name) for name in names},
         "largest_changes": [
-            {"majority": material.classes[i], "fused": material.classes[j], "rows": int(changes[i, j])}
+            {"majority": classes[i], "fused": classes[j], "rows": int(changes[i, j])}
             for i, j in pairs
             if changes[i, j]
         ],
@@ -221,8 +221,10 @@ def _labels(material: Material) -> dict[str, Any]:
     }
 
 
-def _learners(card: Scorecard) -> list[dict[str, Any]]:
+def _learners(card: Scorecard | None) -> list[dict[str, Any]]:
     """Return a row per learner, the most accurate first."""
+    if card is None:
+        return []
     rows = card.to_frame().iloc[card.ranked()].to_dict(orient="records")
     return [{str(name): value for name, value in row.items()} for row in rows]
 

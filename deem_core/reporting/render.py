@@ -67,6 +67,7 @@ def sections_of(material: Material) -> dict[str, str]:
     left_out = ("groups",) if material.summary.training.groups is None else OF_RESTARTS
     left_out += ("answer",) if material.trained else OF_TRAINING
     left_out += () if material.has_model else OF_MODEL
+    left_out += ("learners",) if material.card is None else ()
     return {section: title for section, title in SECTIONS.items() if section not in left_out}
 
 
@@ -107,11 +108,12 @@ def pictures_of(material: Material, numbers: Mapping[str, Any]) -> dict[str, Pic
     """
     labels, classes = numbers["labels"], material.classes
     by_name = {
-        "class_shares": pictures.class_shares(labels["class_shares"], labels["majority_shares"], classes),
-        "label_changes": pictures.label_changes(material.labels.changes, classes),
-        "scorecard": pictures.scorecard(material.card),
+        "class_shares": pictures.class_shares(labels["class_shares"], labels["majority_shares"], material.labels.names),
+        "label_changes": pictures.label_changes(material.labels.changes, material.labels.classes),
         "confidence": pictures.confidence(material.labels.edges, material.labels.confidence),
     }
+    if material.card is not None:
+        by_name["scorecard"] = pictures.scorecard(material.card)
     if material.records:
         by_name |= {
             "energies": pictures.energies(
