@@ -20,9 +20,9 @@ def add(commands: Any) -> None:
         "report",
         _report,
         "Write the report of a finished training or answer as one web page.",
-        "The page holds data, settings, labels, learners, gold rows, limits and the command that repeats the run; of a\n"
-        "training its curves, and of an answer who gave it and why. It needs no network. What was not computed is\n"
-        "named, with what would compute it.\n\n"
+        "The page holds data, settings, labels, learners, gold rows, limits and the command that repeats the run; of\n"
+        "a training its curves, and of an answer who gave it and why. It needs no network. What was not computed\n"
+        "is named, with what would compute it.\n\n"
         "examples:\n"
         "  python -m deem_core report 0123456789ab -o report.html\n"
         "  python -m deem_core report 0123456789ab -o report.html --json report.json",

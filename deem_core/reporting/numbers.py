@@ -212,9 +212,7 @@ def _labels(material: Material) -> dict[str, Any]:
     return {
         **{name: getattr(material.summary.answer, name) for name in names},
         "largest_changes": [
-            {"majority": classes[i], "fused": classes[j], "rows": int(changes[i, j])}
-            for i, j in pairs
-            if changes[i, j]
+            {"majority": classes[i], "fused": classes[j], "rows": int(changes[i, j])} for i, j in pairs if changes[i, j]
         ],
         "to_review": material.labels.to_review,
         "confidence": {"edges": material.labels.edges, "rows": material.labels.confidence},

@@ -75,10 +75,11 @@ def test_rows_to_review_are_counted(workspace, by_gold):
     assert f"{stored.needs_review.sum()} of 150 rows deserve a look" in Page(report.html()).text
 
 
-def test_its_command_gives_the_same_labels(workspace, by_gold, gold, dataset, tmp_path, monkeypatch):
+def test_its_command_gives_the_same_labels(workspace, by_gold, tmp_path, monkeypatch):
     run, report = by_gold
-    Path(tmp_path / "panel.csv").write_bytes(workspace.input(dataset.data).read_bytes())
-    Path(tmp_path / "gold.csv").write_bytes(workspace.input(gold).read_bytes())
+    dataset = workspace.dataset(run.dataset_id)
+    (tmp_path / "panel.csv").write_bytes(workspace.input(dataset.data).read_bytes())
+    (tmp_path / "gold.csv").write_bytes(workspace.input(run.config["gold"]).read_bytes())
     monkeypatch.chdir(tmp_path)
     words = report.to_dict()["repeat"]["command"]
     assert "--method" not in words
