@@ -118,7 +118,8 @@ def model(training: Run, opened: datasets.Opened) -> None:
 
 @errors.boundary()
 def report(training: Run, opened: datasets.Opened) -> None:
-    st.markdown("One page to share that opens offline: data, settings, curves, labels, learners and limits.")
+    own = "settings, curves" if training.kind == "train" else "who answered and why, gold rows"
+    st.markdown(f"One page to share that opens offline: data, {own}, labels, learners and limits.")
     with st.container(horizontal=True):
         widgets.download(
             "Download the report",
@@ -182,7 +183,7 @@ def answered(run: Run) -> None:
 def tabs_of(run: Run) -> list[str]:
     if run.kind == "train":
         return list(TABS)
-    return [name for name in TABS if name in COMPARED or (name in NEEDS_MODEL and jobs.has_model(run))]
+    return [name for name in TABS if name not in NEEDS_MODEL or jobs.has_model(run)]
 
 
 @errors.boundary()
@@ -195,7 +196,7 @@ def compared(run: Run, opened: datasets.Opened) -> None:
     comparisons.method_note(comparison[method])
     widgets.alarms(comparison[method].alarms)
     show_tabs({name: partial(TABS[name], method=method) for name in COMPARED}, "export_compared_tab", run, opened)
-    st.caption("A model, labels for new data and a report need a trained model.")
+    st.caption("A model and labels for new data need a trained model; a report needs a training or a fused answer.")
 
 
 def show_tabs(views: Mapping[str, Callable[[Run, datasets.Opened], None]], key: str, *about: Any) -> None:

@@ -15,7 +15,7 @@ from studio import boot, errors, examples, jobs, state, text, widgets
 from studio.data import datasets, labels, quick_fuse
 from studio.rows import cells
 from studio.rows.sources import Source
-from studio.train import form, history, outcome, trainings
+from studio.train import form, history, known_rows, outcome, trainings
 from studio.words import say
 
 boot.guard(__file__)
@@ -26,6 +26,7 @@ def settings(opened: datasets.Opened) -> None:
     config = form.show(opened)
     probabilities(opened, config["method"])
     can_train = not comparison.METHODS[config["method"]].needs_torch or widgets.torch_is_there()
+    with_gold = known_rows.switch(opened)
     st.caption("Fields marked (auto) are set from the data; change one to set it yourself.")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
@@ -52,8 +53,8 @@ def settings(opened: datasets.Opened) -> None:
             type="primary",
             disabled=not can_train,
             icon=":material/play_arrow:",
-            on_click=jobs.start,
-            args=("train", opened.dataset.id, config, trainings.title_of(config)),
+            on_click=known_rows.start,
+            args=(opened.dataset.id, config, with_gold),
         )
 
 
@@ -143,6 +144,8 @@ def done(run: Run, opened: datasets.Opened, summary: FusionSummary) -> None:
             st.caption(text.plain(say(sentence)))
     near_copies(run, opened, summary)
     groups(summary)
+    if summary.gold is not None:
+        widgets.plain_list(summary.gold.sentences)
     labels = trainings.outcome(run, opened)
     if labels is None:
         return

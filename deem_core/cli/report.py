@@ -1,4 +1,4 @@
-"""report: everything about a finished training as one web page."""
+"""report: everything about a finished training or answer as one page."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ def add(commands: Any) -> None:
         commands,
         "report",
         _report,
-        "Write the report of a finished training as one web page.",
-        "The page holds data, settings, curves, labels, learners, limits and the command that repeats the run; it\n"
-        "needs no network. What was not computed is named, with what would compute it.\n\n"
+        "Write the report of a finished training or answer as one web page.",
+        "The page holds data, settings, labels, learners, gold rows, limits and the command that repeats the run; of\n"
+        "a training its curves, and of an answer who gave it and why. It needs no network. What was not computed\n"
+        "is named, with what would compute it.\n\n"
         "examples:\n"
         "  python -m deem_core report 0123456789ab -o report.html\n"
         "  python -m deem_core report 0123456789ab -o report.html --json report.json",
     )
-    parser.add_argument("run", metavar="RUN", help="id of a train run, or the first four digits of it or more")
+    parser.add_argument("run", metavar="RUN", help="id of a train or fuse run, or the first four digits of it or more")
     parser.add_argument("-o", "--output", metavar="HTML", required=True, help="where to write the page")
     parser.add_argument("--json", metavar="OUT", help="also write the same numbers as JSON")
 

@@ -1,4 +1,4 @@
-"""Report of a finished training: page and JSON."""
+"""Report of a finished training or answer: page and JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from deem_core.runs import Run, Workspace
 
 @dataclass(frozen=True)
 class Report:
-    """A finished training as a page and as numbers.
+    """A finished training or answer as a page and as numbers.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Report:
 
 
 def report(run: Run | str, workspace: Workspace | None = None, reading: Reading | None = None) -> Report:
-    """Return the report of a finished train run.
+    """Return the report of a finished train or fuse run.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ def repeat_command(spec: Mapping[str, Any]) -> list[str]:
         Without quotes; `shlex.join` makes a line of them for a shell.
     """
     inputs, config = spec["inputs"], dict(spec["config"])
-    method = config.pop("method", None) or "deem"
+    method = config.pop("method", None) or (AUTO if spec.get("kind") == "fuse" else "deem")
     output = _free(inputs, "fused.csv", "fused_labels.csv", "fused_table.csv")
     words = [*PROGRAM, "fuse", _as_file(inputs["name"]), "-o", output]
     words += [] if method == AUTO else _option("--method", method)
@@ -84,10 +84,35 @@ def reading_words(inputs: Mapping[str, Any]) -> list[str]:
         words.append("--swap-ba")
     if reading.get("merge_spellings"):
         words.append("--merge-spellings")
+    words += _meaning(reading)
     if reading.get("labels"):
         words += _option("--labels", to_json(reading["labels"]))
     if inputs.get("truth") is not None:
         words += _option("--truth-file", _as_file(inputs.get("truth_name") or "truth"))
+    return words
+
+
+def _meaning(reading: Mapping[str, Any]) -> list[str]:
+    """Return the options that say what labels mean.
+
+    Steps of a scale, or several labels in a cell.
+    """
+    words: list[str] = []
+    order, several = reading.get("ordered"), reading.get("multilabel")
+    if order is True:
+        words.append("--ordinal")
+    elif order:
+        steps = list(map(str, order))
+        sign = next((sign for sign in ("<", "|", ";") if any("," in step for step in steps)), ",")
+        words += _option("--order", sign.join(steps))
+    if several is True:
+        words.append("--multilabel")
+    elif several:
+        words += _option("--separator", str(several))
+    if reading.get("empty_is_none"):
+        words.append("--empty-means-none")
+    if reading.get("one_label") is not None:
+        words += _option("--one-label", str(reading["one_label"]))
     return words
 
 

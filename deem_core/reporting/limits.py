@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from deem_core.auto import AUTO
 from deem_core.gold.words import ADVISED
+from deem_core.methods.registry import METHODS
 from deem_core.reporting.material import Material
 from deem_core.text import count, percent
 from deem_core.training.failure import sentence
@@ -20,17 +22,17 @@ def limits_of(material: Material) -> list[str]:
         _copies(material),
         _restarts(material),
         *_answer(material),
-        "Influence shows which learners the model relies on, and dependence which learners go together; neither "
-        "shows who is right.",
+        *_model(material),
         "All learners may be wrong together. No fusion of votes can detect that: where no learner gives the right "
         "label, the fused label is wrong too.",
     ]
 
 
 def _confidence(material: Material) -> str:
+    whose = "models like this one are usually" if material.trained else "fused labels are often"
     sentence = (
-        "The probabilities of models like this one are usually too high: they count the evidence of dependent "
-        "learners too highly. Trust the order of rows by confidence more than the numbers."
+        f"The probabilities of {whose} too high: they count the evidence of dependent learners too highly. Trust the "
+        "order of rows by confidence more than the numbers."
     )
     mean, evaluation = material.summary.answer.mean_confidence, material.evaluation
     if mean is not None and evaluation is not None:
@@ -90,6 +92,13 @@ def _copies(material: Material) -> str:
             "hidden opinion; "
             f"whether that explains these votes is tested without truth. {groups.reason}"
         )
+    if not material.trained:
+        auto = material.summary.training.method == AUTO
+        looked = " Auto looks for groups and camps where there are enough learners for that." * auto
+        return (
+            f"Learners that are nearly copies of each other can capture the label.{looked} Most methods count learners "
+            "as independent; the checkup and the panel health name those that are not, as far as the votes show it."
+        )
     if "near_copies" not in material.settings:
         return (
             "Learners that are nearly copies of each other can capture the label. This method does not look for "
@@ -117,6 +126,10 @@ def _restarts(material: Material) -> str:
             "The model was fitted exactly, without restarts. The seed only chooses rows where there are more than "
             "enough, and draws the tables of the test."
         )
+    if not material.trained and METHODS[training.method].stochastic:
+        return "The same votes and seed give the same labels; with another seed, tied or sampled rows may change."
+    if not material.trained:
+        return "This method draws nothing at random: the same votes give the same labels, whatever the seed."
     if not training.restarts:
         return "The model was fitted exactly, without restarts: the same votes give the same labels, whatever the seed."
     agreements = [one.agreement for one in training.kept_restarts if one.agreement is not None]
@@ -128,6 +141,15 @@ def _restarts(material: Material) -> str:
         f"{sentence} The {len(agreements)} restarts that were kept agree with each other on {low} to {high} of the "
         "rows on average; their mean is steadier than any one of them."
     )
+
+
+def _model(material: Material) -> list[str]:
+    if not material.has_model:
+        return []
+    return [
+        "Influence shows which learners the model relies on, and dependence which learners go together; neither "
+        "shows who is right."
+    ]
 
 
 def _answer(material: Material) -> list[str]:

@@ -1,6 +1,6 @@
 """Material of a report, gathered from the workspace once.
 
-It serves the page and the JSON alike. Nothing is trained here.
+It serves the page and the JSON alike. Nothing is trained or fused here.
 """
 
 from __future__ import annotations
@@ -11,18 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deem_core.alarm import Alarm
-from deem_core.answers import StoredAnswer
+from deem_core.alarm import Alarm, cause_first
+from deem_core.answers import Answer, StoredAnswer
+from deem_core.answers.alarms import file_health
 from deem_core.comparison import Comparison, Evaluation
 from deem_core.diagnostics.checkup import Finding, checkup
 from deem_core.diagnostics.inspection import Inspection
 from deem_core.diagnostics.scorecards import Scorecard, scorecard
 from deem_core.errors import InputError
 from deem_core.gold import Verdict
+from deem_core.groups.panel import PanelHealth
 from deem_core.model.records import Record, by_restart
 from deem_core.readers import Reading
 from deem_core.runs import FusionSummary, Run, Swept, Workspace, sweep_beside
-from deem_core.runs.run import RESULT
+from deem_core.runs.run import MODEL, RESULT
 from deem_core.training.failure import alarms_of
 from deem_core.typing import Floats
 from deem_core.votes import Votes
@@ -35,6 +37,9 @@ BINS = 40
 MOST_RECORDS = 120
 """Records of a restart that a report keeps at most; curves look the same."""
 
+KINDS = ("train", "fuse")
+"""Kinds of runs that have a report."""
+
 MOST_RESTARTS = 20
 """Restarts whose curves a report keeps."""
 
@@ -45,16 +50,25 @@ class Labels:
 
     Attributes
     ----------
+    names : tuple of str
+        Of the shares in the summary: the classes, or the labels where rows have several.
+    classes : tuple of K str
+        What a row can get as a whole: the classes, or sets of labels.
     changes : (K, K) int64
         Rows by majority vote (first) and fused label (second).
     edges : (B + 1,) float64
     confidence : (B,) int64
         Rows by the confidence of their label.
+    to_review : int
+        Rows that deserve a look.
     """
 
+    names: tuple[str, ...]
+    classes: tuple[str, ...]
     changes: NDArray[np.int64]
     edges: Floats
     confidence: NDArray[np.int64]
+    to_review: int
 
 
 @dataclass(frozen=True)
@@ -64,22 +78,26 @@ class Material:
     Attributes
     ----------
     run : Run
-        A finished train run.
+        A finished one of `KINDS`.
     summary : FusionSummary
     reading : Reading
     facts : Facts
     agreed : Concordance
         Agreement figures of the learners.
     findings : tuple of Finding
+    health : PanelHealth
+        Of the learners as a panel.
     records : tuple of Record
         Of at most `MOST_RESTARTS` restarts, at most `MOST_RECORDS` each.
     labels : Labels
     alarms : tuple of Alarm
         Of the training, its labels and the file.
+    why : tuple of str
+        Who answered and why, or what the method had to say.
     swept : Swept, optional
     inspection : Inspection, optional
-    card : Scorecard
-        Of the learners, by the labels of the run.
+    card : Scorecard, optional
+        Of the learners, by the labels of the run; None where a row may have several labels.
     comparison : Comparison, optional
     compare_run : str, optional
         Id of the run that compared.
@@ -91,14 +109,26 @@ class Material:
     facts: Facts
     agreed: Concordance
     findings: tuple[Finding, ...]
+    health: PanelHealth
     records: tuple[Record, ...]
     labels: Labels
     alarms: tuple[Alarm, ...]
+    why: tuple[str, ...]
     swept: Swept | None
     inspection: Inspection | None
-    card: Scorecard
+    card: Scorecard | None
     comparison: Comparison | None
     compare_run: str | None
+
+    @property
+    def trained(self) -> bool:
+        """Whether a training stands behind the labels."""
+        return self.run.kind == "train"
+
+    @property
+    def has_model(self) -> bool:
+        """Whether there is a model that can be inspected."""
+        return self.trained or self.inspection is not None or self.run.result(MODEL) is not None
 
     @property
     def classes(self) -> list[str]:
@@ -122,21 +152,17 @@ class Material:
 
 
 def gather(workspace: Workspace, run: Run, reading: Reading | None = None) -> Material:
-    """Return what there is about a train run; see `deem_core.reporting.build.report`."""
+    """Return what there is about a run; see `deem_core.reporting.build.report`."""
     summary = _summary(run)
     _check_inputs(workspace, run)
     reading = reading or workspace.read_inputs(run.spec["inputs"])
     facts = describe(reading.votes)
     records, _ = run.records()
     comparison, compare_run = _comparison(workspace, run)
-    training = summary.training
-    swept = sweep_beside(workspace, run, summary)
-    settings = {**training.setting_values, "method": training.method}
-    sweep, votes = None if swept is None else swept.sweep, reading.votes.without_truth()
+    swept = sweep_beside(workspace, run, summary) if run.kind == "train" else None
+    votes = reading.votes.without_truth()
     findings, inspection = checkup(votes), _inspection(workspace, run)
-    raised = alarms_of(
-        votes, records, settings, training.restarts, sweep=sweep, instead=summary.instead, labels=summary.alarms
-    )
+    answer = _answer(run, workspace.with_gold(reading.votes, run.spec))
     return Material(
         run=run,
         summary=summary,
@@ -144,12 +170,14 @@ def gather(workspace: Workspace, run: Run, reading: Reading | None = None) -> Ma
         facts=facts,
         agreed=concordance(votes),
         findings=findings,
+        health=file_health(votes.without_gold()),
         records=tuple(_thinned(records)),
-        labels=_labels(run, reading.votes.n_classes),
-        alarms=tuple(raised),
+        labels=_labels(run, answer),
+        alarms=tuple(_alarms(run, summary, votes, records, swept)),
+        why=summary.training.why or tuple(_notes(run)),
         swept=swept,
         inspection=inspection,
-        card=_card(run, summary, workspace.with_gold(reading.votes, run.spec), findings, inspection),
+        card=_card(answer, summary, findings, inspection),
         comparison=comparison,
         compare_run=compare_run,
     )
@@ -160,18 +188,42 @@ def gather(workspace: Workspace, run: Run, reading: Reading | None = None) -> Ma
 
 def _summary(run: Run) -> FusionSummary:
     name = f"Run {run.id[:12]}"
-    if run.kind != "train":
-        raise InputError(f"{name} is of the kind {run.kind}; a report needs a run of the kind train.")
+    if run.kind not in KINDS:
+        raise InputError(f"{name} is of the kind {run.kind}; a report needs a run of the kind {' or '.join(KINDS)}.")
     state = run.state()
     if state.state != "done":
         share = f" ({state.share:.0%} done)" if state.active else ""
         why = f" {state.reason}" if state.reason else ""
         todo = "Wait until it is done" if state.active else f"Resume it: python -m deem_core runs resume {run.id[:12]}"
-        raise InputError(f"{name} is {state.state}{share}, and a report needs a finished training run.{why} {todo}.")
+        raise InputError(f"{name} is {state.state}{share}, and a report needs a finished run.{why} {todo}.")
     summary = FusionSummary.of(run)
     if summary is None:
-        raise InputError(f"The results of {name} are damaged or of an earlier version; train once more.")
+        raise InputError(f"The results of {name} are damaged or of an earlier version; {_again(run)} once more.")
     return summary
+
+
+def _again(run: Run) -> str:
+    return "train" if run.kind == "train" else "fuse"
+
+
+def _alarms(run: Run, summary: FusionSummary, votes: Votes, records: list[Record], swept: Swept | None) -> list[Alarm]:
+    """Return the alarms of the labels, and of the training behind them."""
+    if run.kind != "train":
+        return cause_first(summary.alarms)
+    training, sweep = summary.training, None if swept is None else swept.sweep
+    settings = {**training.setting_values, "method": training.method}
+    return alarms_of(
+        votes, records, settings, training.restarts, sweep=sweep, instead=summary.instead, labels=summary.alarms
+    )
+
+
+def _notes(run: Run) -> list[str]:
+    """Return what the method said while it answered."""
+    if run.kind == "train":  # which its summary has, too
+        return []
+    lines, _ = run.progress()
+    texts = (line.get("text") for line in lines if line.get("type") == "note")
+    return list(dict.fromkeys(text for text in texts if isinstance(text, str)))
 
 
 def _check_inputs(workspace: Workspace, run: Run) -> None:
@@ -199,29 +251,43 @@ def _thinned(records: list[Record]) -> list[Record]:
     return [record for own in groups[:MOST_RESTARTS] for record in own[::stride]]
 
 
-def _labels(run: Run, n_classes: int) -> Labels:
+def _answer(run: Run, votes: Votes) -> Answer:
     path = run.result(RESULT)
     if path is None:
-        raise InputError(f"The labels of run {run.id[:12]} are gone; train once more.")
+        raise InputError(f"The labels of run {run.id[:12]} are gone; {_again(run)} once more.")
     try:
-        stored = StoredAnswer(path, n_classes)
-        changes, confidence = stored.changes, stored.confidence
+        return StoredAnswer(path, votes.n_classes).answer(votes)
     except (OSError, ValueError, KeyError):  # Arrow's own errors are of these kinds
-        raise InputError(f"The labels of run {run.id[:12]} are damaged; train once more.") from None
+        raise _damaged(run) from None
+
+
+def _damaged(run: Run) -> InputError:
+    return InputError(f"The labels of run {run.id[:12]} are damaged; {_again(run)} once more.")
+
+
+def _labels(run: Run, answer: Answer) -> Labels:
+    stored = StoredAnswer(run.path / RESULT, answer.votes.n_classes)
+    try:
+        changes, confidence, to_review = stored.changes, stored.confidence, int(stored.needs_review.sum())
+    except (OSError, ValueError, KeyError):  # Arrow's own errors are of these kinds
+        raise _damaged(run) from None
     known = confidence[np.isfinite(confidence)].astype(np.float64)
     counts, edges = np.histogram(known.clip(0, 1), bins=BINS, range=(0.0, 1.0))
-    return Labels(changes, edges, counts)
+    names, classes = map(str, answer.probability_names), map(str, answer.votes.classes.tolist())
+    return Labels(tuple(names), tuple(classes), changes, edges, counts, to_review)
 
 
 def _card(
-    run: Run, summary: FusionSummary, votes: Votes, findings: tuple[Finding, ...], inspection: Inspection | None
-) -> Scorecard:
+    answer: Answer, summary: FusionSummary, findings: tuple[Finding, ...], inspection: Inspection | None
+) -> Scorecard | None:
     """Return the scorecard of the learners.
 
     Where the training failed, its model says nothing about anybody.
     """
+    if answer.votes.separator:  # a vote is then right in part
+        return None
     return scorecard(
-        StoredAnswer(run.path / RESULT, votes.n_classes).answer(votes),
+        answer,
         inspection=None if summary.training.fallback else inspection,
         findings=findings,
         gold=summary.gold,

@@ -44,10 +44,13 @@ def numbers_of(material: Material) -> dict[str, Any]:
         "format": FORMAT,
         "run": {
             "id": run.id,
+            "kind": run.kind,
             "title": run.title,
             "annotations": run.annotations().to_dict(),
             "method": training.method,
             "method_title": title,
+            "answered_by": training.answered_by,
+            "answerer": summary.answerer,
             "created": run.created,
             "started": state.started,
             "ended": state.ended,
@@ -59,6 +62,7 @@ def numbers_of(material: Material) -> dict[str, Any]:
         },
         "dataset": _dataset(material),
         "story": summary.story(title),
+        "why": material.why,
         "settings": plain_training["settings"],
         "learning_rate": None if material.swept is None else _learning_rate(material, material.swept),
         "training": _training(material),
@@ -89,13 +93,13 @@ def not_computed(material: Material) -> dict[str, dict[str, str | None]]:
     spec = material.run.spec
     page = "Open the Learners page for this run: it inspects the model, and the next report shows it."
     missing_parts: dict[str, tuple[str, list[str] | None]] = {}
-    if material.swept is None and material.summary.training.groups is None:
+    if material.trained and material.swept is None and material.summary.training.groups is None:
         missing_parts["learning_rate"] = (
             "There is no sweep of learning rates on this dataset to show. The Learning rate page keeps one "
             "for reports; this command prints one:",
             compute_command("sweep", spec),
         )
-    if material.inspection is None:
+    if material.inspection is None and material.has_model:
         missing_parts["importance"] = (page, None)
         missing_parts["dependence"] = (page, None)
     if material.comparison is None:
@@ -151,6 +155,7 @@ def _dataset(material: Material) -> dict[str, Any]:
         "changed": report.sentences("changed"),
         "left_out": report.sentences("left out"),
         "reading_warnings": report.sentences("warning"),
+        "panel": material.health.to_dict(),
         "checkup": [
             {"kind": one.kind, "severity": one.severity, "title": one.title}
             | {"sentence": one.sentence, "advice": one.advice}
@@ -200,23 +205,24 @@ def _labels(material: Material) -> dict[str, Any]:
         *("class_shares", "majority_shares", "changed", "overruled", "agreement", "mean_confidence"),
         *("n_rows", "n_learners", "n_classes"),
     )
-    changes = material.labels.changes.copy()
+    changes, classes = material.labels.changes.copy(), material.labels.classes
     np.fill_diagonal(changes, 0)
     most = np.argsort(-changes, axis=None, kind="stable")[:MOST_CHANGES]
     pairs = zip(*np.unravel_index(most, changes.shape), strict=True)
     return {
         **{name: getattr(material.summary.answer, name) for name in names},
         "largest_changes": [
-            {"majority": material.classes[i], "fused": material.classes[j], "rows": int(changes[i, j])}
-            for i, j in pairs
-            if changes[i, j]
+            {"majority": classes[i], "fused": classes[j], "rows": int(changes[i, j])} for i, j in pairs if changes[i, j]
         ],
+        "to_review": material.labels.to_review,
         "confidence": {"edges": material.labels.edges, "rows": material.labels.confidence},
     }
 
 
-def _learners(card: Scorecard) -> list[dict[str, Any]]:
+def _learners(card: Scorecard | None) -> list[dict[str, Any]]:
     """Return a row per learner, the most accurate first."""
+    if card is None:
+        return []
     rows = card.to_frame().iloc[card.ranked()].to_dict(orient="records")
     return [{str(name): value for name, value in row.items()} for row in rows]
 
@@ -279,6 +285,11 @@ def _repeat(material: Material) -> dict[str, Any]:
         content["hint"] = (
             f"The run also used the column {spec['inputs']['reading']['gold']!r} of the file, and a command takes gold "
             f"labels from one place: add the column's labels to {content['gold_name']} first."
+        )
+    if spec["config"].get("consider"):
+        content["hint"] += (
+            f"{' ' * bool(content['hint'])}The gold rows also chose between earlier trainings, which this command does "
+            "not know; so its labels may differ."
         )
     rate = material.settings.get("learning_rate")
     if material.run.config.get("learning_rate") == AUTO and isinstance(rate, (int, float)):

@@ -24,6 +24,7 @@ SECTIONS = {
     "data": "Data",
     "settings": "Settings",
     "learning_rate": "Learning rate",
+    "answer": "Who answered and why",
     "training": "Training",
     "restarts": "Restarts",
     "near_copies": "Near-copies",
@@ -43,6 +44,12 @@ SECTIONS = {
 OF_RESTARTS = ("learning_rate", "restarts", "near_copies")
 """Sections that say nothing about a model of groups; in its place they have one about the groups."""
 
+OF_TRAINING = ("learning_rate", "training", "restarts", "near_copies")
+"""Sections that need a training; an answer without one says who answered and why."""
+
+OF_MODEL = ("importance", "dependence")
+"""Sections that need a model."""
+
 EVALUATION = "evaluation only, never used in training"
 
 SMOOTHING = 0.5
@@ -58,6 +65,9 @@ LARGE_RATIO = 100
 def sections_of(material: Material) -> dict[str, str]:
     """Return the sections that a report on this model has."""
     left_out = ("groups",) if material.summary.training.groups is None else OF_RESTARTS
+    left_out += ("answer",) if material.trained else OF_TRAINING
+    left_out += () if material.has_model else OF_MODEL
+    left_out += ("learners",) if material.card is None else ()
     return {section: title for section, title in SECTIONS.items() if section not in left_out}
 
 
@@ -98,11 +108,12 @@ def pictures_of(material: Material, numbers: Mapping[str, Any]) -> dict[str, Pic
     """
     labels, classes = numbers["labels"], material.classes
     by_name = {
-        "class_shares": pictures.class_shares(labels["class_shares"], labels["majority_shares"], classes),
-        "label_changes": pictures.label_changes(material.labels.changes, classes),
-        "scorecard": pictures.scorecard(material.card),
+        "class_shares": pictures.class_shares(labels["class_shares"], labels["majority_shares"], material.labels.names),
+        "label_changes": pictures.label_changes(material.labels.changes, material.labels.classes),
         "confidence": pictures.confidence(material.labels.edges, material.labels.confidence),
     }
+    if material.card is not None:
+        by_name["scorecard"] = pictures.scorecard(material.card)
     if material.records:
         by_name |= {
             "energies": pictures.energies(

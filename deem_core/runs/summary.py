@@ -101,6 +101,14 @@ class FusionSummary:
         return f"{change} {self.evaluation.sentence()}"
 
     @property
+    def answerer(self) -> str:
+        """What people call whoever gave the labels."""
+        name = self.training.answered_by or self.training.stand_in or self.training.method
+        if self.gold is not None and self.gold.chosen_title and self.training.method == "auto":
+            return self.gold.chosen_title
+        return METHODS[name].title if name in METHODS else name
+
+    @property
     def instead(self) -> str:
         """Whose labels stand in for a failed training; else empty."""
         return METHODS[self.training.stand_in].title.lower() if self.training.fallback else ""

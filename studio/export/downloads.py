@@ -1,4 +1,4 @@
-"""Model and report of a training as files, and its command."""
+"""Model and report of a run as files, and its command."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def model_digest(run_id: str, _run: Run) -> str:
 
 
 def report(run: Run, opened: Opened) -> reporting.Report:
-    """Return the report of a training.
+    """Return the report of a training or of a fused answer.
 
     Its file is read already, and not read again.
     """
@@ -49,5 +49,5 @@ def report(run: Run, opened: Opened) -> reporting.Report:
 
 
 def command(run: Run) -> str:
-    """Return the command that repeats a training and gives the same labels."""
+    """Return the command that repeats a run and gives the same labels."""
     return shlex.join(reporting.repeat_command(run.spec))

@@ -235,7 +235,7 @@ def ask(dataset: str) -> None:
     """Start a run that asks for rows, and turn to it."""
     with callback_boundary():
         opened = open_dataset(dataset)
-        config: dict[str, Any] = {"n": ROWS, "random_state": 0, **_gold_of(opened)}
+        config: dict[str, Any] = {"n": ROWS, "random_state": 0, **gold_of(opened)}
     if state.problem() is None:
         jobs.start("ask", dataset, config, f"{ROWS} rows to label")
 
@@ -250,7 +250,7 @@ def fuse(dataset: str) -> None:
     """Fuse with the known labels so far, and turn to that answer."""
     with callback_boundary():
         opened = open_dataset(dataset)
-        config = {**jobs.RECOMMENDED, **_gold_of(opened)}
+        config = {**jobs.RECOMMENDED, **gold_of(opened)}
     if state.problem() is None:
         jobs.start("fuse", dataset, config, TITLE)
 
@@ -307,6 +307,12 @@ def notes() -> tuple[Note, ...]:
     return kept or ()
 
 
+def gold_of(opened: Opened) -> dict[str, str]:
+    """Store the answers in use; return them as settings of a run."""
+    snapshot = ledger(opened).snapshot()
+    return {} if snapshot is None else {"gold": workspace().store(snapshot)}
+
+
 def _desk(dataset: str, run: str) -> Desk:
     return open_desk(open_dataset(dataset), workspace().run(run))
 
@@ -328,12 +334,6 @@ def _keep(dataset: str, run: str, row: int, *, label: str | None = None, skipped
     reply = Reply(row, name, label, desk.reviewer, time.time(), asked=not desk.queue.fair, skipped=skipped)
     move(run, desk.next_open(desk.queue.rows.index(row)))
     book.add(reply)
-
-
-def _gold_of(opened: Opened) -> dict[str, str]:
-    """Store the answers in use; return them as settings of a run."""
-    snapshot = ledger(opened).snapshot()
-    return {} if snapshot is None else {"gold": workspace().store(snapshot)}
 
 
 def _is_shown(run: str, row: int) -> bool:

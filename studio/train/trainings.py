@@ -176,6 +176,8 @@ def title_of(config: Mapping[str, Any]) -> str:
         parts.append(f"near-copies: {config['near_copies']}")
     if config.get("draws"):
         parts.append(text.count(config["draws"], "draw"))
+    if config.get("gold") is not None:
+        parts.append("gold rows")
     return " · ".join(parts)
 
 

@@ -212,7 +212,10 @@ def test_the_export_page_opens_with_the_method_and_offers_what_a_comparison_know
     assert (_in_address(app, state.RUN), _in_address(app, state.METHOD)) == (run.id, "ds")
     assert _method(app).value == "ds"
     assert _downloads(app) == ["Download 200 rows as CSV"]
-    assert "A model, labels for new data and a report need a trained model." in words(app)
+    assert (
+        "A model and labels for new data need a trained model; a report needs a training or a fused answer."
+        in words(app)
+    )
     assert [tab.label for tab in app.tabs] == ["Fused labels", "Review queue"]
     _method(app).set_value("onecoin").run()
     expect_calm(app)

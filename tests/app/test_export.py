@@ -300,3 +300,14 @@ def test_files_for_other_tools_are_made_of_the_same_labels(app, open_export, tra
     next(box for box in app.text_input if box.label == "Choices: toName").set_value(" ").run()
     assert downloads(app) == []
     assert "may not be empty" in words(app)
+
+
+def test_a_fused_answer_with_gold_has_a_report(app, open_export, workspace, dataset):
+    votes = workspace.read(dataset).votes
+    digest = workspace.store(f"row,gold_label,asked\n1,{votes.classes[0]},\n2,{votes.classes[1]},\n".encode())
+    run = done(workspace, "fuse", dataset, {"method": "mv", "random_state": 0, "gold": digest})
+    open_export(run, "Report")
+    expect_calm(app)
+    assert downloads(app) == ["Download the report", "The same numbers as JSON"]
+    assert "who answered and why, gold rows" in words(app)
+    assert "--method mv --seed 0 --gold-file gold.csv" in app.code[0].value

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 
 import pyarrow.parquet
 import pytest
@@ -15,6 +16,7 @@ from deem_core.files.plain import to_plain
 from deem_core.files.seals import SEAL
 from deem_core.model.records import Record
 from deem_core.runs import Workspace
+from deem_core.runs.answer_book import Reply
 from studio import state
 from tests.app.conftest import button, expect_calm, metrics, open_tab, words
 
@@ -431,3 +433,23 @@ def test_trainings_of_one_name_are_told_apart(app, open_train, make_run, finish)
 
 def _rate(rate):
     return {"learning_rate": {"value": rate, "reason": "given"}}
+
+
+@pytest.mark.parametrize("use", [True, False])
+def test_labels_from_review_are_used_unless_switched_off(open_train, workspace, dataset, monkeypatch, use):
+    monkeypatch.setattr(type(workspace), "start", lambda self, run: None)
+    app = open_train()
+    assert not [each for each in app.toggle if "labelled in Review" in each.label]
+    name = str(workspace.read(dataset).votes.classes[0])
+    workspace.answer_book(dataset).add(Reply(0, "", name, "ann", time.time()))
+    app.run()
+    switch = next(each for each in app.toggle if each.label == "Use the 1 gold row labelled in Review")
+    assert switch.value
+    if not use:
+        switch.set_value(False).run()
+    button(app, "Train").click().run()
+    expect_calm(app)
+    (run,) = workspace.runs(kind="train")
+    assert ("gold" in run.config) == run.title.endswith("gold rows") == use
+    if use:
+        assert name in workspace.input(run.config["gold"]).read_text()

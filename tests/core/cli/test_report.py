@@ -64,7 +64,9 @@ def test_unfinished_and_other_runs_are_refused(home, run, capsys):
     dataset = workspace.dataset(run.dataset_id)
     waiting, other = workspace.new_run("train", dataset, {}), workspace.new_run("compare", dataset, {})
     assert "is queued (0% done), and a report needs" in refused(capsys, waiting.id, "-o", "report.html")
-    assert "is of the kind compare" in refused(capsys, other.id, "-o", "report.html")
+    assert "is of the kind compare; a report needs a run of the kind train or fuse" in refused(
+        capsys, other.id, "-o", "report.html"
+    )
     assert not Path("report.html").exists()
 
 

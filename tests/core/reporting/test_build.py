@@ -103,7 +103,7 @@ def test_a_file_that_is_read_already_is_not_read_again(workspace, full, monkeypa
 def test_only_finished_trainings_whose_file_is_there_have_a_report(workspace):
     dataset = workspace.add_dataset("gone.csv", table(60, 3))
     run = workspace.new_run("train", dataset, dict(TINY))
-    with pytest.raises(InputError, match=r"is queued \(0% done\), and a report needs a finished training run. Wait"):
+    with pytest.raises(InputError, match=r"is queued \(0% done\), and a report needs a finished run. Wait"):
         report_of(run, workspace)
     write_state(run.path, State("failed", "The disk is full."))
     with pytest.raises(InputError, match=r"is failed, .* The disk is full. Resume it"):
@@ -111,7 +111,7 @@ def test_only_finished_trainings_whose_file_is_there_have_a_report(workspace):
     write_state(run.path, State("done"))
     with pytest.raises(InputError, match="damaged or of an earlier version"):
         report_of(run, workspace)
-    with pytest.raises(InputError, match="is of the kind sweep; a report needs a run of the kind train"):
+    with pytest.raises(InputError, match="is of the kind sweep; a report needs a run of the kind train or fuse"):
         report_of(workspace.new_run("sweep", dataset, {}), workspace)
     run = done(workspace, "train", dataset, {"device": "cpu", "method": "irbm"})
     workspace.input(dataset.data).unlink()

@@ -113,6 +113,21 @@ def test_reading_options_survive_the_shell():
     assert options.gold == "-g"
 
 
+@pytest.mark.parametrize(
+    ("reading", "told"),
+    [
+        ({"ordered": True}, {"ordered": True}),
+        ({"ordered": ["poor", "fair, or so", "good"]}, {"ordered": ["poor", "fair, or so", "good"]}),
+        ({"multilabel": True, "empty_is_none": True}, {"multilabel": True, "empty_is_none": True}),
+        ({"multilabel": "|", "one_label": "-cat"}, {"multilabel": "|", "one_label": "-cat"}),
+    ],
+)
+def test_what_labels_mean_is_said_again(reading, told):
+    words = repeat_command(spec_of({}, reading=reading))
+    options = cli.options.reading_options(parsed(shlex.split(shlex.join(words))))
+    assert {name: options[name] for name in told} == told
+
+
 def test_gold_labels_come_from_a_file_that_has_a_name_of_its_own():
     plain, config = repeat_command(spec_of({}, 3)), {"gold": "ab" * 32}
     assert repeat_command(spec_of(config, 3)) == [*plain, "--gold-file", "gold.csv"]
