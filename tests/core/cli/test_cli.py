@@ -87,6 +87,8 @@ SIZES = {
     "crowd_long.csv": (800, 40, 4),
     "digits_soft.csv": (1_300, 7, 10),
     "rules_abstain.csv": (1_200, 8, 2),
+    "ratings_wide.csv": (400, 10, 5),
+    "topics_multilabel.csv": (300, 6, 32),
 }
 
 
