@@ -6,7 +6,10 @@ waits a while between clicks. First one session alone, with nothing in line (idl
 from the click until its script has ended; drawing in the browser is not part of it, nor are widgets that people moved.
 Seconds of the processor are those of the server alone: other work on the machine lengthens the times, but not these.
 
-Usage: python -m benchmarks.bench_load [--sessions 20] [--minutes 5] [--rows 60000]
+``--scripts`` measures instead what keeping drawings saves: the scripts of all pages in this process, their pictures
+drawn anew (before) and kept (after), in turn.
+
+Usage: python -m benchmarks.bench_load [--sessions 20] [--minutes 5] [--rows 60000] [--scripts]
 """
 
 from __future__ import annotations
@@ -22,16 +25,19 @@ from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import numpy as np
 import psutil
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.testing.v1 import AppTest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from deem_core import simulation
 from deem_core.runs import Run, Workspace
+from studio import drawings
 from tests.browser.conftest import serve
 from tests.in_process import QUICK, add_votes, done, inspected
 
@@ -44,6 +50,8 @@ PAUSE = (2.0, 8.0)
 WAITING = 4
 """Trainings in line while the load lasts."""
 IDLE_ROUNDS = 3
+SCRIPT_ROUNDS = 5
+APP = Path(__file__).resolve().parents[1] / "app.py"
 PATIENCE = 120.0
 """Seconds after which a page counts as an exception."""
 DRAWN = ForwardMsg.ScriptFinishedStatus.FINISHED_SUCCESSFULLY
@@ -168,10 +176,14 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, default=20)
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--rows", type=int, default=60_000)
+    parser.add_argument("--scripts", action="store_true", help="measure the scripts of pages, without a server")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         workspace = Workspace(Path(folder) / "home")
         query = _work(workspace, options.rows)
+        if options.scripts:
+            _scripts(workspace, query)
+            return
         with serve(workspace.root, Path(folder) / "log.txt") as (url, server):
             process = psutil.Process(server.pid)
             asyncio.run(_rounds(url, query, Measured(), 1, process))  # imports and caches
@@ -194,6 +206,27 @@ def main() -> None:
     )
     print(f"load of the machine at the end: {os.getloadavg()[1]:.0f} on {os.cpu_count()} cores")
     _report(idle, loaded, memory, worked)
+
+
+def _scripts(workspace: Workspace, query: str) -> None:
+    """Print the seconds of each page's script, with pictures drawn anew and kept."""
+    os.environ["DEEM_HOME"] = str(workspace.root)
+    app, most = AppTest.from_file(str(APP), default_timeout=300), drawings.MOST_BYTES
+    for name, value in parse_qsl(query):
+        app.query_params[name] = value
+    app.run()
+    seconds: dict[tuple[str, int], list[float]] = defaultdict(list)
+    for number in range(2 * SCRIPT_ROUNDS):
+        drawings.MOST_BYTES = bound = (-1, most)[number % 2]
+        for page in PAGES:
+            start = time.process_time()
+            app.switch_page(f"pages/{page}.py").run()
+            if number >= 2:  # the first ones import and read
+                seconds[page, bound].append(time.process_time() - start)
+    print(f"{'script of':<16}{'before':>8}{'after':>8}{'ratio':>8}   seconds of the processor, medians")
+    for page in PAGES:
+        before, after = (statistics.median(seconds[page, bound]) for bound in (-1, most))
+        print(f"{page:<16}{before:>8.3f}{after:>8.3f}{before / after:>8.1f}")
 
 
 def _work(workspace: Workspace, rows: int) -> str:
