@@ -21,6 +21,8 @@ APP_ROOT = HERE.parent.parent
 APP_LOG = pytest.StashKey[Path]()
 FAILED = pytest.StashKey[bool]()
 SIZE = {"width": 1400, "height": 1000}
+LONG = ("accessibility", "train", "export", "runs", "learning_rate", "data", "inspect")
+"""Files that take longest; they begin first, so that nobody waits for the last of them alone."""
 
 expect.set_options(timeout=30_000)  # a busy machine is slow, not wrong
 
@@ -30,6 +32,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.browser)
+    places = {HERE / f"test_{name}.py": at for at, name in enumerate(LONG)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
 @pytest.hookimpl(wrapper=True)
