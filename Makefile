@@ -25,10 +25,10 @@ install = \
 # $(call core,OPTIONS): pytest for all that needs no browser, on all cores.
 core = $(PY) -m pytest -n auto --dist loadfile $(1) || [ $$? -eq 5 ]
 
-# $(call browser,OPTIONS): pytest for what watches real trainings in a real browser: two files at a time, each with an app
-# and a workspace of its own. What fails is tried once more, one test at a time, since a page caught between two drawings
-# is no fault. What fails twice fails.
-browser = $(PY) -m pytest -n 2 --dist loadfile $(1) || [ $$? -eq 5 ] || $(PY) -m pytest --last-failed $(1)
+# $(call browser,OPTIONS): pytest for what watches real trainings in a real browser: three files at a time, since much of
+# it is waiting, each with an app and a workspace of its own, the longest first (tests/browser/conftest.py). What fails is
+# tried once more, one test at a time, since a page caught between two drawings is no fault. What fails twice fails.
+browser = $(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(1) || [ $$? -eq 5 ] || $(PY) -m pytest --last-failed $(1)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:

@@ -21,6 +21,8 @@ APP_ROOT = HERE.parent.parent
 APP_LOG = pytest.StashKey[Path]()
 FAILED = pytest.StashKey[bool]()
 SIZE = {"width": 1400, "height": 1000}
+LONG = ("accessibility", "train", "export", "runs", "learning_rate", "data", "inspect")
+"""Files that take longest; they begin first, so that nobody waits for the last of them alone."""
 
 expect.set_options(timeout=30_000)  # a busy machine is slow, not wrong
 
@@ -30,6 +32,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.browser)
+    places = {HERE / f"test_{name}.py": at for at, name in enumerate(LONG)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -102,8 +106,9 @@ class Tab:
     A new one would compile Streamlit and Plotly anew, which is half of what a page costs.
     """
 
-    def __init__(self, browser: Browser, url: str, theme: str) -> None:
-        self.context = browser.new_context(base_url=url, viewport=SIZE, color_scheme=theme)
+    def __init__(self, browser: Browser, url: str, theme: str, *, moving: bool = False) -> None:
+        motion = "no-preference" if moving else "reduce"  # animations take as much of the processor as drawing does
+        self.context = browser.new_context(base_url=url, viewport=SIZE, color_scheme=theme, reduced_motion=motion)
         self.errors: list[Error] = []
         self.context.on("weberror", lambda event: self.errors.append(event.error))
         self.page = self.context.new_page()
@@ -141,11 +146,12 @@ def page(browser: Browser, app_url: str, tabs: dict[str, Tab], request: pytest.F
     """A blank page, so ``page.goto("/train")`` opens the app; any uncaught JavaScript error fails the test.
 
     The light theme, unless ``@pytest.mark.parametrize("page", ["light", "dark"], indirect=True)`` says otherwise. A
-    test that failed takes its page with it; one that does what cannot be undone is marked ``page_of_its_own``.
+    test that failed takes its page with it. One that does what cannot be undone, or looks at what moves, is marked
+    ``page_of_its_own``; elsewhere the browser asks for reduced motion.
     """
     theme = getattr(request, "param", "light")
     own = request.node.get_closest_marker("page_of_its_own") is not None
-    tab = Tab(browser, app_url, theme) if own or theme not in tabs else tabs.pop(theme)
+    tab = Tab(browser, app_url, theme, moving=own) if own or theme not in tabs else tabs.pop(theme)
     yield tab.page
     raised = tab.raised()
     if own or raised or request.node.stash.get(FAILED, False):

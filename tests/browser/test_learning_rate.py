@@ -78,6 +78,7 @@ def expect_marked_row(page: Page, row: int) -> None:
     expect(marked).to_have_attribute("aria-rowindex", str(row + 2))  # the first one names the columns
 
 
+@pytest.mark.page_of_its_own
 def test_a_sweep_grows_before_the_eyes_and_keeps_what_people_set_meanwhile(page: Page, workspace: Workspace) -> None:
     page.goto(f"/learning_rate?data={workspace.add_dataset('growing.csv', small_file(22)).id}")
     expect(page.locator(".st-key-start_sweep")).to_be_visible()

@@ -267,15 +267,16 @@ class TestRobustness:
 
     def test_near_copies_of_a_guesser_do_not_capture_the_label(self):
         rng = np.random.default_rng(3)
-        base = simulation.condind(4000, rng=rng)
+        base = simulation.condind(2000, rng=rng)
         guesser = base.votes.codes[:, -1]
-        copies = [np.where(rng.random(4000) < 0.05, rng.integers(0, 3, 4000), guesser) for _ in range(2)]
+        copies = [np.where(rng.random(2000) < 0.05, rng.integers(0, 3, 2000), guesser) for _ in range(2)]
         codes = np.column_stack([base.votes.codes, *copies])
         votes = Votes(codes, np.arange(3), [*base.votes.learners, "copy_1", "copy_2"], truth=base.truth)
-        model = DEEM(random_state=0, restarts=3, start="majority").fit(votes)
+        quick = {"random_state": 0, "restarts": 2, "updates": 100, "start": "majority"}
+        model = DEEM(**quick).fit(votes)
         assert any({"copy_1", "copy_2"} <= set(clique.learners) for clique in model.near_copies_.cliques)
         assert accuracy(model.fuse_codes(votes.codes).argmax(axis=1), votes.truth) > 0.9
-        captured = DEEM(random_state=0, restarts=3, start="majority", near_copies="keep").fit(votes)
+        captured = DEEM(**quick, near_copies="keep").fit(votes)
         majority = accuracy(votes.majority_vote.codes, votes.truth)
         assert accuracy(captured.fuse_codes(votes.codes).argmax(axis=1), votes.truth) < majority - 0.05
 
