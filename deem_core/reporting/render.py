@@ -64,7 +64,7 @@ LARGE_RATIO = 100
 
 def sections_of(material: Material) -> dict[str, str]:
     """Return the sections that a report on this model has."""
-    left_out = ("groups",) if material.summary.training.groups is None else OF_RESTARTS
+    left_out: tuple[str, ...] = ("groups",) if material.summary.training.groups is None else OF_RESTARTS
     left_out += ("answer",) if material.trained else OF_TRAINING
     left_out += () if material.has_model else OF_MODEL
     left_out += ("learners",) if material.card is None else ()

@@ -15,7 +15,7 @@ from deem_core.files.atomic import write_json
 from deem_core.files.plain import to_plain
 from deem_core.files.seals import SEAL
 from deem_core.model.records import Record
-from deem_core.runs import Workspace
+from deem_core.runs import RowNames, Workspace
 from deem_core.runs.answer_book import Reply
 from studio import state
 from tests.app.conftest import button, expect_calm, metrics, open_tab, words
@@ -440,8 +440,9 @@ def test_labels_from_review_are_used_unless_switched_off(open_train, workspace, 
     monkeypatch.setattr(type(workspace), "start", lambda self, run: None)
     app = open_train()
     assert not [each for each in app.toggle if "labelled in Review" in each.label]
-    name = str(workspace.read(dataset).votes.classes[0])
-    workspace.answer_book(dataset).add(Reply(0, "", name, "ann", time.time()))
+    votes = workspace.read(dataset).votes
+    name = str(votes.classes[0])
+    workspace.answer_book(dataset).add(Reply(0, RowNames(votes).of(0), name, "ann", time.time()))
     app.run()
     switch = next(each for each in app.toggle if each.label == "Use the 1 gold row labelled in Review")
     assert switch.value
