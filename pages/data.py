@@ -73,8 +73,8 @@ def gallery(opened: datasets.Opened) -> None:
         "Coverage": lambda: show(pictures.coverage(opened.facts, votes.learners), "coverage_chart"),
     }
     if opened.position_bias:
-        bias = opened.position_bias
-        views = {"Position bias": lambda: show(pictures.position_bias(bias), "bias_chart"), **views}
+        bias, merged = opened.position_bias, bool(opened.dataset.reading.get("one_voice"))
+        views = {"Position bias": lambda: show(pictures.position_bias(bias, merged=merged), "bias_chart"), **views}
     if opened.rules is not None:
         table = opened.rules
         views = {"Rules": lambda: rules(table), **views}
@@ -133,7 +133,7 @@ def settings(found: datasets.Opened | datasets.Unread) -> None:
     if form.choice is not None and len(form.choice.names) > 1:
         choice, undecided = form.choice, f"choose the {form.choice.title.casefold()}"
         intake.option(choice.option, choice.title, choice.names, choice.chosen, dataset, undecided=undecided)
-    intake.swap_option(found)
+    intake.order_options(found)
     intake.roles(found)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(

@@ -85,6 +85,11 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
         help="in columns of judges asked in the order BA (judge/ba), A means what was shown first: swap A and B there",
     )
     group.add_argument(
+        "--one-voice",
+        action="store_true",
+        help="the two answers of a judge asked in both orders are one vote, and none where they contradict each other",
+    )
+    group.add_argument(
         "--merge-spellings",
         action="store_true",
         help="take labels that differ only in spelling (spam, Spam, SPAM) as one class",
@@ -143,6 +148,7 @@ def reading_options(options: argparse.Namespace) -> dict[str, Any]:
         "encoding": options.encoding,
         "sheet": options.sheet,
         "swap_ba": options.swap_ba,
+        "one_voice": options.one_voice,
         "gold": options.gold,
         "gold_file": options.gold_file,
         "merge_spellings": options.merge_spellings,

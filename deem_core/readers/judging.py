@@ -9,7 +9,7 @@ from deem_core.errors import InputError
 from deem_core.readers.notes import Notebook
 from deem_core.text import interval, listing, percent
 from deem_core.votes import Votes
-from deem_core.votes.orders import TIES, PositionBias, one_voice, positions, swapped
+from deem_core.votes.orders import TIES, Pair, PositionBias, one_voice, position_bias, positions, swapped
 from deem_core.votes.spelling import folded
 
 FEWEST = 20
@@ -26,8 +26,10 @@ _JUDGES = re.compile(r"judge|rater|grader|evaluator|gpt|claude|gemini|llama|mist
 _RUBRIC = {str(mark) for mark in range(1, 6)}
 
 
-def read_orders(votes: Votes, notebook: Notebook, *, swap: bool) -> tuple[Votes, tuple[PositionBias, ...]]:
-    """Return votes with judges asked in both orders as one voice each.
+def read_orders(
+    votes: Votes, notebook: Notebook, *, swap: bool = False, merge: bool = False
+) -> tuple[Votes, tuple[PositionBias, ...]]:
+    """Return votes and the bias of judges asked in both orders.
 
     Parameters
     ----------
@@ -36,28 +38,31 @@ def read_orders(votes: Votes, notebook: Notebook, *, swap: bool) -> tuple[Votes,
         Takes what was found.
     swap : bool
         Whether labels in the order BA name what was shown first or second.
+    merge : bool
+        Whether the two answers of a judge are one vote, and none where they contradict each other.
 
     Raises
     ------
     InputError
-        If labels cannot be swapped, or a single judge is left.
+        If there is nothing to swap or merge, or a single judge is left.
     """
-    made, biases = one_voice(swapped(votes) if swap else votes)
+    votes = swapped(votes) if swap else votes
+    biases = position_bias(votes)
     if swap:
         notebook.add("changed", "In the order BA, A and B were swapped: labels there name what was shown first.")
     if not biases:
-        return made, ()
-    names = listing([f"{bias.judge!r} ({bias.ab!r}, {bias.ba!r})" for bias in biases], NAMED)
-    notebook.add(
-        "understood",
-        f"Asked in both orders: {names}. Each is one voice, which votes where both of its answers agree or there is "
-        "only one.",
-        count=len(biases),
-    )
+        if merge:
+            raise InputError(
+                "No judge was asked in both orders (columns judge/ab and judge/ba), so there are no answers to make "
+                "one vote of. Leave --one-voice out."
+            )
+        return votes, ()
+    note_orders([Pair(bias.judge, bias.ab, bias.ba) for bias in biases], notebook, merge=merge)
     total = sum(bias.contradicted for bias in biases)
     notebook.add(
         "understood",
-        f"Where the two answers of a judge contradict each other, it has no vote: {_figures(biases)}.",
+        f"The two answers of a judge contradict each other{', so it has no vote' if merge else ''}: "
+        f"{_figures(biases)}.",
         count=total,
     )
     both = sum(bias.both for bias in biases)
@@ -67,12 +72,26 @@ def read_orders(votes: Votes, notebook: Notebook, *, swap: bool) -> tuple[Votes,
             f"The answers in the two orders contradict each other on {percent(total / both)} of the rows. If A in the "
             "order BA means what was shown first, swap the answers there: --swap-ba, or under “Columns and reading”.",
         )
+    made = one_voice(votes) if merge else votes
     if made.n_learners < 2:
         raise InputError(
             f"All votes are those of one judge, {biases[0].judge!r}, asked in both orders ({_figures(biases)}); fusing "
-            "needs at least two. Add another judge."
+            "needs at least two. Add another judge, or leave --one-voice out: then both answers count."
         )
     return made, biases
+
+
+def note_orders(pairs: Sequence[Pair], notebook: Notebook, *, merge: bool = False) -> None:
+    """Note which judges were asked in both orders, and what counts."""
+    names = listing([f"{pair.judge!r} ({pair.ab!r}, {pair.ba!r})" for pair in pairs], NAMED)
+    done = (
+        "The two answers of each are one vote where they agree or there is only one, and none where they contradict "
+        "each other."
+        if merge
+        else "Both answers count as votes; --one-voice (or the box under “Columns and reading”) makes them one vote, "
+        "and none where they contradict each other."
+    )
+    notebook.add("understood", f"Asked in both orders: {names}. {done}", count=len(pairs))
 
 
 def _figures(biases: Sequence[PositionBias]) -> str:

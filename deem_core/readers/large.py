@@ -20,6 +20,7 @@ from deem_core.errors import InputError
 from deem_core.readers import wide
 from deem_core.readers.columns import Request, with_unique_id
 from deem_core.readers.digest import Digest, digest
+from deem_core.readers.judging import note_orders
 from deem_core.readers.notes import Notebook, Report, peak_bytes
 from deem_core.readers.order import as_order, note_order, wished_order
 from deem_core.readers.parse import delimiter_of
@@ -33,7 +34,7 @@ from deem_core.votes import Votes
 from deem_core.votes.coding import as_label_array, key_of
 from deem_core.votes.label_map import AS_SPELLED, LabelMap
 from deem_core.votes.labels import DEFAULT, Coding, LabelColumn, MissingRule, codes_of_spellings, encode
-from deem_core.votes.orders import find_pairs
+from deem_core.votes.orders import find_pairs, spread_wishes
 from deem_core.votes.scale import ordered_classes
 
 PART_ROWS = 1 << 18
@@ -157,6 +158,7 @@ def open_large(
     labels: Any = None,
     sheet: str | None = None,
     swap_ba: bool = False,
+    one_voice: bool = False,
     ordered: bool | Sequence[str] = False,
     multilabel: bool | str = False,
     empty_is_none: bool = False,
@@ -183,17 +185,19 @@ def open_large(
     notebook = Notebook()
     if sheet is not None:
         raise WholeOnlyError("Workbooks are read whole only: leave --stream out.")
-    if swap_ba:
-        raise WholeOnlyError("Judges asked in both orders are read whole only: leave --stream out.")
+    if swap_ba or one_voice:
+        done = "swapped" if swap_ba else "made one vote"
+        raise WholeOnlyError(f"Judges asked in both orders are {done} in memory: such a file is read whole.")
     stream = open_stream(
         path, notebook, delimiter=None if delimiter is None else delimiter_of(delimiter), encoding=encoding
     )
     rule = MissingRule.of(missing)
+    learners, ignored = spread_wishes(learners, [ignore] if isinstance(ignore, str) else list(ignore), stream.columns)
     named: dict[str, Any] = {
         "id": id,
         "truth": truth,
         "learners": learners,
-        "ignore": list(ignore),
+        "ignore": ignored,
         "rule": rule,
         "truth_was_named": truth is not None,
         "worker": worker,
@@ -228,8 +232,9 @@ def _refuse_layout(stream: Stream, layout: Layout, named: dict[str, Any]) -> Non
 def _large(stream: Stream, counted: Digest, plan: Plan) -> LargeFile:
     request = plan.request
     chosen, coding = wide.code_learners(request, plan.columns)
-    if find_pairs(column.name for column in chosen):
-        raise WholeOnlyError(f"{stream.name} has judges asked in both orders, and is read whole: leave --stream out.")
+    if pairs := find_pairs(column.name for column in chosen):
+        note_orders(pairs, request.notebook)
+        request.notebook.add("understood", "How often they contradict each other is counted in files read whole only.")
     request = with_unique_id(request, [column.name for column in chosen])
     wish = wished_order(request, coding.classes)
     if wish is not False:

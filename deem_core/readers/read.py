@@ -74,6 +74,7 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     labels: Any = None,
     sheet: str | int | None = None,
     swap_ba: bool = False,
+    one_voice: bool = False,
     ordered: bool | Sequence[str] = False,
     multilabel: bool | str = False,
     empty_is_none: bool = False,
@@ -126,6 +127,9 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
         array of an archive of NumPy, if it has several matrices.
     swap_ba : bool
         Whether, in columns of judges that were asked in the order BA (``judge/ba``), A means what was shown first.
+    one_voice : bool
+        Whether the two answers of a judge that was asked in both orders are one vote, and none where they contradict
+        each other; else both are votes.
     ordered : bool or sequence of str
         Whether the labels are steps of a scale, such as 1 to 5: True takes numbers by value, words by a known scale,
         and else the order of ``labels``; or name the steps, lowest first.
@@ -159,7 +163,7 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     options |= {"multilabel": multilabel, "empty_is_none": empty_is_none, "one_label": one_label}
     request = request_of(source, notebook, options)
     plan = find_layout(request, layout)
-    votes, biases = read_orders(read_plan(plan), notebook, swap=swap_ba)
+    votes, biases = read_orders(read_plan(plan), notebook, swap=swap_ba, merge=one_voice)
     votes, layout_read = with_order(with_sets(votes, request), request), plan.layout
     if truth_file is not None:
         votes = _with_truth_file(votes, truth_file, request)

@@ -82,6 +82,8 @@ def reading_words(inputs: Mapping[str, Any]) -> list[str]:
             words += _option(flag, str(text))
     if reading.get("swap_ba"):
         words.append("--swap-ba")
+    if reading.get("one_voice"):
+        words.append("--one-voice")
     if reading.get("merge_spellings"):
         words.append("--merge-spellings")
     words += _meaning(reading)

@@ -20,8 +20,8 @@ from deem_core.votes.sets import SEPARATORS, Sets
 
 READING = (
     *("layout", "id", "truth", "learners", "ignore", "missing", "worker", "label", "delimiter", "encoding"),
-    *("classes", "known_learners", "gold", "merge_spellings", "labels", "sheet", "swap_ba", "ordered"),
-    *("multilabel", "empty_is_none", "one_label"),
+    *("classes", "known_learners", "gold", "merge_spellings", "labels", "sheet", "swap_ba", "one_voice"),
+    *("ordered", "multilabel", "empty_is_none", "one_label"),
 )
 """What can be said about how to read a file; see `deem_core.readers.read`."""
 
@@ -103,9 +103,9 @@ def plain_reading(reading: Mapping[str, Any] | None) -> dict[str, Any]:
             raise InputError(f"There is no reading option {name!r}; there are {', '.join(READING)}.")
         if value is None:
             continue
-        if name == "swap_ba":
+        if name in ("swap_ba", "one_voice"):
             if not isinstance(value, bool):
-                raise InputError("The reading option 'swap_ba' must be true or false.")
+                raise InputError(f"The reading option {name!r} must be true or false.")
             options |= {name: True} if value else {}
             continue
         if name in ("merge_spellings", "labels"):

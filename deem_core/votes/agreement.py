@@ -130,7 +130,8 @@ def clustered_order(share: Floats) -> NDArray[np.intp]:
         raise InputError(f"Agreement must be a square table; this has shape {share.shape}.")
     if d < 3:
         return np.arange(d)
-    distance = 1 - squareform(np.where(np.eye(d, dtype=bool), 0, share), checks=False)
+    apart = 1 - squareform(np.where(np.eye(d, dtype=bool), 0, share), checks=False)
+    distance = np.maximum(apart, 0)  # correlations of identical learners may be a hair above 1
     known = distance[~np.isnan(distance)]
     distance = np.nan_to_num(distance, nan=float(known.mean()) if len(known) else 1.0)
     tree = linkage(distance, "average")

@@ -1,8 +1,8 @@
 """Orders: a judge asked twice, with two answers shown in both orders.
 
-Columns ``judge/ab`` and ``judge/ba`` are one judge. Where its two answers agree, that is its vote; where they
-contradict each other, what came first decided, so there is no vote: it says nothing about the answers, and no opinion
-is not the opinion that they are equally good.
+Columns ``judge/ab`` and ``judge/ba`` are one judge. How often its two answers contradict each other is its position
+bias. They stay two votes unless they are to be one: then their vote is what they agree on, and where they contradict
+each other there is none, since no opinion is not the opinion that the answers are equally good.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class PositionBias:
     towards_first, towards_second : int
         Rows among those on which both lean to what was shown first, or second; 0 where labels name no position.
     single : int
-        Rows with an answer in one order only, which is the vote.
+        Rows with an answer in one order only.
     """
 
     judge: str
@@ -198,22 +198,30 @@ def swapped(votes: Votes) -> Votes:
     return replace(votes, codes=codes, soft=soft)
 
 
-def one_voice(votes: Votes) -> tuple[Votes, tuple[PositionBias, ...]]:
-    """Return votes with a learner per judge, and its bias."""
-    pairs = find_pairs(votes.learners)
-    if not pairs:
-        return votes, ()
+def position_bias(votes: Votes) -> tuple[PositionBias, ...]:
+    """Return the bias of each judge that was asked in both orders."""
     place = {name: j for j, name in enumerate(votes.learners)}
     answers = positions(votes.classes.tolist())
+    return tuple(
+        _bias(pair, votes.codes[:, place[pair.ab]], votes.codes[:, place[pair.ba]], answers)
+        for pair in find_pairs(votes.learners)
+    )
+
+
+def one_voice(votes: Votes) -> Votes:
+    """Return votes with the two answers of a judge as one learner."""
+    pairs = find_pairs(votes.learners)
+    if not pairs:
+        return votes
+    place = {name: j for j, name in enumerate(votes.learners)}
     judge_of = {pair.ab: pair for pair in pairs}
     dropped = {pair.ba for pair in pairs}
-    codes, learners, soft, found = votes.codes.copy(), [], None if votes.soft is None else votes.soft.copy(), {}
+    codes, learners, soft = votes.codes.copy(), [], None if votes.soft is None else votes.soft.copy()
     for name in votes.learners:
         pair = judge_of.get(name)
         learners.append(pair.judge if pair is not None else name)
         if pair is not None:
             ab, ba = place[pair.ab], place[pair.ba]
-            found[pair.judge] = _bias(pair, codes[:, ab].copy(), codes[:, ba].copy(), answers)
             if soft is not None:
                 soft[:, ab] = _together(votes.codes[:, ab], votes.codes[:, ba], votes.soft[:, ab], votes.soft[:, ba])  # type: ignore[index]
             codes[:, ab] = _agreed(votes.codes[:, ab], votes.codes[:, ba])
@@ -221,8 +229,8 @@ def one_voice(votes: Votes) -> tuple[Votes, tuple[PositionBias, ...]]:
     names = tuple(learners[j] for j in kept)
     if soft is not None:
         soft = soft[:, kept]
-        return replace(votes, codes=hard_codes(soft), learners=names, soft=soft), tuple(found[p.judge] for p in pairs)
-    return replace(votes, codes=codes[:, kept], learners=names), tuple(found[pair.judge] for pair in pairs)
+        return replace(votes, codes=hard_codes(soft), learners=names, soft=soft)
+    return replace(votes, codes=codes[:, kept], learners=names)
 
 
 def _agreed(ab: Codes, ba: Codes) -> Codes:

@@ -41,8 +41,13 @@ LABELS = ("merge_spellings", "labels")
 """Reading options about labels."""
 MEANING = ("ordered", "multilabel", "empty_is_none", "one_label")
 """Reading options about what labels mean."""
-KEPT = ("delimiter", "encoding", "sheet", "swap_ba", "missing", *LABELS, *MEANING)
+KEPT = ("delimiter", "encoding", "sheet", "swap_ba", "one_voice", "missing", *LABELS, *MEANING)
 """Reading options that hold whatever the columns are."""
+ORDERS = {
+    "swap_ba": "In the order BA, A means the answer shown first: swap A and B there",
+    "one_voice": "Make both answers of a judge one vote, and none where they contradict each other",
+}
+"""Boxes of judges asked in both orders, by their reading options."""
 COLUMNS_CHOSEN = 25
 """More columns than this have their roles in a table."""
 
@@ -249,27 +254,26 @@ def option(
     )
 
 
-def swap_option(found: datasets.Opened | datasets.Unread) -> None:
-    """Show whether A means what was shown first, where judges saw both orders."""
-    if not (found.dataset.reading.get("swap_ba") or (isinstance(found, datasets.Opened) and found.position_bias)):
+def order_options(found: datasets.Opened | datasets.Unread) -> None:
+    """Show what to do with judges asked in both orders."""
+    reading = found.dataset.reading
+    biased = isinstance(found, datasets.Opened) and bool(found.position_bias)
+    if not biased and not any(reading.get(name) for name in ORDERS):
         return
-    key = f"reading_swap_ba_{found.dataset.id}"
-    st.checkbox(
-        "In the order BA, A means the answer shown first: swap A and B there",
-        value=bool(found.dataset.reading.get("swap_ba")),
-        key=key,
-        on_change=_change_swap,
-        args=(key,),
-    )
+    for name, words in ORDERS.items():
+        key = f"reading_{name}_{found.dataset.id}"
+        st.checkbox(words, value=bool(reading.get(name)), key=key, on_change=_change_order, args=(name, key))
 
 
-def _change_swap(key: str) -> None:
+def _change_order(name: str, key: str) -> None:
     found = _at_hand()
     if found is None:
         return
-    options = {name: told for name, told in found.dataset.reading.items() if name != "swap_ba"}
+    options = {each: told for each, told in found.dataset.reading.items() if each != name}
     with callback_boundary(state.READING):
-        datasets.read_otherwise(found, options | ({"swap_ba": True} if state.value(key) else {}))
+        datasets.read_otherwise(found, options | ({name: True} if state.value(key) else {}))
+    if state.problem():  # nothing can be read that way: show what holds
+        state.set_value(key, bool(found.dataset.reading.get(name)))
 
 
 def _change_option(name: str, key: str) -> None:

@@ -60,10 +60,11 @@ def test_a_question_of_an_export_is_asked_for_and_kept(data, workspace):
     assert reading_words(kept.inputs())[:4] == ["--layout", "wide", "--id", "id"]
 
 
-def test_judges_of_both_orders_have_a_picture_and_a_box_to_swap(data, workspace):
+def test_judges_of_both_orders_have_a_picture_and_boxes_to_swap_and_merge(data, workspace):
     upload(data, "judges.csv", table(by_position=True))
     expect_calm(data)
-    assert metrics(data)["Learners"] == "3"
+    assert metrics(data)["Learners"] == "5"
+    assert "Both answers count as votes" in words(data)
     assert "Position bias" in [tab.label for tab in data.tabs]
     box = next(each for each in data.checkbox if "answer shown first" in each.label)
     assert not box.value
@@ -73,6 +74,14 @@ def test_judges_of_both_orders_have_a_picture_and_a_box_to_swap(data, workspace)
     assert dataset.reading == {"swap_ba": True}
     assert reading_words(dataset.inputs()) == ["--swap-ba"]
     assert workspace.read(dataset).report.position_bias[1].contradicted == 0
+    next(each for each in data.checkbox if "one vote" in each.label).check().run()
+    expect_calm(data)
+    assert metrics(data)["Learners"] == "3"
+    assert "the judge has no vote" in words(data)
+    dataset = workspace.dataset(data.query_params[state.DATA])
+    assert dataset.reading == {"swap_ba": True, "one_voice": True}
+    assert reading_words(dataset.inputs()) == ["--swap-ba", "--one-voice"]
     next(each for each in data.selectbox if each.label == "Role of rex").set_value("ignore").run()
-    assert workspace.dataset(data.query_params[state.DATA]).reading["swap_ba"] is True
+    kept = workspace.dataset(data.query_params[state.DATA]).reading
+    assert (kept["swap_ba"], kept["one_voice"]) == (True, True)
     assert metrics(data)["Learners"] == "2"

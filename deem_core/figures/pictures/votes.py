@@ -133,9 +133,13 @@ def learner_accuracy(facts: Facts, learners: Sequence[str], counts: ArrayLike) -
     )
 
 
-def position_bias(biases: Sequence[PositionBias]) -> Picture:
-    """Return how often the order of two answers decides."""
+def position_bias(biases: Sequence[PositionBias], *, merged: bool = False) -> Picture:
+    """Return how often the order of two answers decides.
+
+    ``merged`` says that the two answers of a judge are one vote.
+    """
     known = [bias for bias in biases if bias.both]
+    counted = "On these rows the judge has no vote." if merged else "Both answers count as votes."
     return Picture(
         question="Does the order of the answers decide?",
         draw=lambda theme: draw_bias.bias_bars(known, theme=theme),
@@ -143,8 +147,8 @@ def position_bias(biases: Sequence[PositionBias]) -> Picture:
         caption=(
             "Each judge saw both answers in both orders. The bar is the share of rows on which its two answers "
             "contradict each other, with a 95% interval; the colours say which place they lean to. **Good:** a short "
-            "bar. **Bad:** a long one, mostly of one colour: what is shown first, or second, wins. On these rows the "
-            "judge has no vote."
+            "bar. **Bad:** a long one, mostly of one colour: what is shown first, or second, wins. "
+            f"{counted}"
         ),
     )
 

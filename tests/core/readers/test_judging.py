@@ -34,16 +34,23 @@ def long(data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("form", [lambda data: data, long], ids=["wide", "long"])
-def test_one_judge_is_one_learner_and_its_bias_is_reported(form):
+def test_both_answers_are_votes_or_one_vote_when_that_is_said_and_the_bias_is_reported(form):
     data = table()
-    reading = read(form(data))
+    kept = read(form(data))
+    assert sorted(kept.votes.learners) == ["gpt/ab", "gpt/ba", "kim/ab", "kim/ba", "rex"]
+    assert kept.votes.coverage == 1
+    assert "Both answers count as votes; --one-voice" in " ".join(kept.report.sentences())
+    reading = read(form(data), one_voice=True)
     assert reading.votes.learners == ("gpt", "kim", "rex")
+    assert reading.report.position_bias == kept.report.position_bias
     gpt, kim = reading.report.position_bias
     assert gpt.contradicted == gpt.towards_first > 8
     assert (kim.contradicted, kim.both) == (0, 60)
     assert (reading.votes.codes[:, 0] == -1).sum() == gpt.contradicted
     said = " ".join(reading.report.sentences())
     assert "Asked in both orders: 'gpt' ('gpt/ab', 'gpt/ba'), 'kim'" in said
+    assert "one vote where they agree" in said
+    assert "Both answers count" not in said
     assert f"{gpt.contradicted} of {gpt.contradicted} towards the first" in said
     assert not [text for text in reading.report.sentences("warning") if "swap" in text]
     assert reading.report.to_dict()["position_bias"][0]["direction"] == "first"
@@ -53,45 +60,61 @@ def test_labels_by_position_are_doubted_and_swapped_when_that_is_said():
     data = table(by_position=True)
     assert any("--swap-ba" in text for text in read(data).report.sentences("warning"))
     reading = read(data, swap_ba=True)
+    assert reading.votes.learners == ("gpt/ab", "gpt/ba", "kim/ab", "kim/ba", "rex")
+    assert (reading.votes.codes[:, 2] == reading.votes.codes[:, 3]).all()
+    assert read(data, swap_ba=True, one_voice=True).votes.learners == ("gpt", "kim", "rex")
     assert [bias.contradicted for bias in reading.report.position_bias][1] == 0
     assert "A and B were swapped" in " ".join(reading.report.sentences("changed"))
     with pytest.raises(InputError, match="nothing to swap"):
         read(b"id,a,b\n1,A,B\n2,B,B\n", swap_ba=True)
+    with pytest.raises(InputError, match=r"No judge was asked in both orders.* Leave --one-voice out"):
+        read(b"id,a,b\n1,A,B\n2,B,B\n", one_voice=True)
 
 
 def test_judges_are_named_or_ignored_by_either_name():
-    assert read(table(), ignore=["gpt"]).votes.learners == ("kim", "rex")
-    assert read(table(), learners=["gpt", "rex"]).votes.learners == ("gpt", "rex")
-    assert read(table(), ignore=["gpt/ba"]).votes.learners == ("gpt/ab", "kim", "rex")
-    assert read(long(table()), ignore=["gpt"]).votes.learners == ("kim", "rex")
+    data, kim = table(), ("kim/ab", "kim/ba", "rex")
+    assert read(data, ignore=["gpt"]).votes.learners == kim
+    assert read(data, ignore=["gpt"], one_voice=True).votes.learners == ("kim", "rex")
+    assert read(data, learners=["gpt", "rex"]).votes.learners == ("gpt/ab", "gpt/ba", "rex")
+    assert read(data, learners=["gpt", "rex"], one_voice=True).votes.learners == ("gpt", "rex")
+    assert read(data, ignore=["gpt/ba"]).votes.learners == ("gpt/ab", *kim)
+    assert read(data, ignore=["gpt/ba"], one_voice=True).votes.learners == ("gpt/ab", "kim", "rex")
+    assert read(long(data), ignore=["gpt"]).votes.learners == kim
     kept = ["gpt/ab", "gpt/ba", "kim/ab", "kim/ba", "rex"]  # as the Data page leaves a learner out
-    assert read(table(), learners=kept, ignore=["gpt"]).votes.learners == ("kim", "rex")
+    assert read(data, learners=kept, ignore=["gpt"], one_voice=True).votes.learners == ("kim", "rex")
 
 
-def test_a_single_judge_is_told_its_bias_and_refused():
+def test_a_single_judge_is_told_its_bias_and_refused_as_one_vote():
     data = "\n".join(line.rsplit(",", 3)[0] for line in table().decode().splitlines()).encode()
     with pytest.raises(InputError, match=r"one judge, 'gpt', asked in both orders \('gpt' on .* of 60 rows"):
-        read(data)
+        read(data, one_voice=True)
+    assert read(data).votes.learners == ("gpt/ab", "gpt/ba")
 
 
 def test_labels_are_counted_by_judge():
-    reading = read(table())
-    rows = label_table(reading.source, reading.report, reading.votes, reading.labels)
-    assert [(row.label, row.learners) for row in rows] == [("A", 3), ("B", 3)]
-    assert sum(row.votes for row in rows) == 5 * 60
+    for merged, learners in ((False, 5), (True, 3)):
+        reading = read(table(), one_voice=merged)
+        rows = label_table(reading.source, reading.report, reading.votes, reading.labels)
+        assert [(row.label, row.learners) for row in rows] == [("A", learners), ("B", learners)]
+        assert sum(row.votes for row in rows) == 5 * 60
 
 
-def test_such_files_are_not_read_in_parts(tmp_path):
+def test_in_parts_both_answers_are_votes_and_nothing_is_swapped_or_merged(tmp_path):
     (tmp_path / "votes.csv").write_bytes(table())
-    with pytest.raises(WholeOnlyError, match="both orders"):
-        open_large(tmp_path / "votes.csv")
+    file = open_large(tmp_path / "votes.csv", ignore=["gpt"])
+    assert file.learners == ("kim/ab", "kim/ba", "rex")
+    assert "Asked in both orders: 'kim' ('kim/ab', 'kim/ba'). Both answers count" in " ".join(file.report.sentences())
+    for option in ("swap_ba", "one_voice"):
+        with pytest.raises(WholeOnlyError, match="both orders"):
+            open_large(tmp_path / "votes.csv", **{option: True})
 
 
 def test_describe_prints_and_writes_the_bias(tmp_path, capsys):
     file, out = tmp_path / "votes.csv", tmp_path / "facts.json"
     file.write_bytes(table(by_position=True))
-    assert cli.main(["describe", str(file), "--swap-ba", "--json", str(out)]) == 0
+    assert cli.main(["describe", str(file), "--swap-ba", "--one-voice", "--json", str(out)]) == 0
     assert "Position bias: judges asked in both orders" in capsys.readouterr().out
+    assert json.loads(out.read_text())["n_learners"] == 3
     bias = json.loads(out.read_text())["position_bias"]
     assert [each["judge"] for each in bias] == ["gpt", "kim"]
     assert bias[0]["low"] < bias[0]["share"] < bias[0]["high"]

@@ -109,8 +109,9 @@ def test_the_id_of_a_dataset_follows_from_all_that_it_is():
 def test_reading_options_are_checked(workspace):
     with pytest.raises(InputError, match="no reading option 'page'"):
         workspace.add_dataset("v.csv", CSV, reading={"page": "a"})
-    with pytest.raises(InputError, match="'swap_ba' must be true or false"):
-        workspace.add_dataset("v.csv", CSV, reading={"swap_ba": "yes"})
+    for flag in ("swap_ba", "one_voice"):
+        with pytest.raises(InputError, match=f"'{flag}' must be true or false"):
+            workspace.add_dataset("v.csv", CSV, reading={flag: "yes"})
     with pytest.raises(InputError, match="'ignore' must be a list of texts"):
         workspace.add_dataset("v.csv", CSV, reading={"ignore": [1]})
 

@@ -92,6 +92,10 @@ class TestOrder:
         np.fill_diagonal(share, 1)
         assert sorted(clustered_order(share).tolist()) == list(range(d))
 
+    def test_a_correlation_a_hair_above_one_is_in_order(self):
+        share = np.array([[1, 1 + 1e-12, 0.2], [1 + 1e-12, 1, 0.2], [0.2, 0.2, 1]])
+        assert sorted(clustered_order(share).tolist()) == [0, 1, 2]
+
     def test_a_table_that_is_not_square_is_refused(self):
         with pytest.raises(InputError, match="square"):
             clustered_order(np.ones((3, 4)))

@@ -1,11 +1,11 @@
-"""A judge asked in both orders is one voice, and its position bias is counted."""
+"""Judges asked in both orders: their position bias, and one vote of two answers."""
 
 import numpy as np
 import pytest
 
 from deem_core import InputError, Votes
 from deem_core.votes.intervals import exact
-from deem_core.votes.orders import find_pairs, one_voice, swapped
+from deem_core.votes.orders import find_pairs, one_voice, position_bias, swapped
 
 NAMES = ("gpt/ab", "gpt/ba", "other", "third")
 
@@ -47,7 +47,7 @@ def test_other_names_are_no_pair(names):
 
 
 def test_two_answers_are_one_vote_where_they_agree_and_none_where_they_contradict():
-    made, (bias,) = one_voice(votes(*ROWS))
+    (bias,), made = position_bias(votes(*ROWS)), one_voice(votes(*ROWS))
     assert made.learners == ("gpt", "other", "third")
     labels = np.array([*made.classes.tolist(), None], object)[made.codes[:, 0]]
     assert labels.tolist() == ["A", None, None, None, "B", "tie", None]
@@ -58,10 +58,10 @@ def test_two_answers_are_one_vote_where_they_agree_and_none_where_they_contradic
 
 
 def test_the_direction_is_said_where_the_interval_allows_it():
-    first = one_voice(votes(*[ROWS[1]] * 8, ROWS[0]))[1][0]
-    second = one_voice(votes(*[ROWS[2]] * 8, ROWS[0]))[1][0]
+    first = position_bias(votes(*[ROWS[1]] * 8, ROWS[0]))[0]
+    second = position_bias(votes(*[ROWS[2]] * 8, ROWS[0]))[0]
     assert (first.direction, second.direction) == ("first", "second")
-    nothing = one_voice(votes(("A", "", "B", "A"), ("", "B", "A", "B")))[1][0]
+    nothing = position_bias(votes(("A", "", "B", "A"), ("", "B", "A", "B")))[0]
     assert nothing.to_dict()["share"] is None
     assert nothing.direction == "neither"
 
@@ -80,10 +80,11 @@ def test_probabilities_of_two_answers_are_their_mean_where_they_agree():
     soft = np.array(
         [[[0.9, 0.1], [0.7, 0.3], [0.5, 0.5]], [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]], [[0, 0], [0.2, 0.8], [0.5, 0.5]]]
     )
-    made, (bias,) = one_voice(Votes.from_soft(soft, classes=["A", "B"], learners=["j/ab", "j/ba", "k"]))
+    given = Votes.from_soft(soft, classes=["A", "B"], learners=["j/ab", "j/ba", "k"])
+    (bias,), made = position_bias(given), one_voice(given)
     np.testing.assert_allclose(made.soft[:, 0], [[0.8, 0.2], [0, 0], [0.2, 0.8]], atol=1e-6)
     assert made.codes[:, 0].tolist() == [0, -1, 1]
     assert bias.contradicted == 1
-    turned = swapped(Votes.from_soft(soft, classes=["A", "B"], learners=["j/ab", "j/ba", "k"]))
+    turned = swapped(given)
     np.testing.assert_allclose(turned.soft[0, 1], [0.3, 0.7], atol=1e-6)
     assert turned.codes[0].tolist()[:2] == [0, 1]
