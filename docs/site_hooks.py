@@ -14,9 +14,9 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-OUTSIDE = ("SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/results/**/*")
+OUTSIDE = ("SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/results/**/*", "examples/*.ipynb")
 """Files of the repository that are part of the site."""
-KINDS = (".md", ".txt", ".png")
+KINDS = (".md", ".txt", ".png", ".ipynb")
 
 _LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
 
