@@ -13,6 +13,7 @@ if os.environ.get("CI"):
     settings.load_profile("ci")
 
 torch.set_num_threads(1)  # the models of the tests are small: threads only get in each other's way
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # so it is in the processes that tests start
 
 
 @pytest.fixture(scope="session")

@@ -31,11 +31,11 @@ def test_a_training_is_watched_refreshed_cancelled_resumed_and_seen_in_a_second_
     expect(page.get_by_label("Rate", exact=True)).to_have_value("0.4")  # chosen on the page before
     expect_calm(page)  # what is filled in while a page is drawn may be lost
     epochs = page.get_by_label(re.compile(r"^Epochs"))
-    epochs.fill("15000")  # long enough to be cancelled
+    epochs.fill("10000")  # long enough to be cancelled
     epochs.press("Enter")
     started = train(page)
     config = workspace.run(started).config
-    assert (config["learning_rate"], config["epochs"]) == (0.4, 15000)
+    assert (config["learning_rate"], config["epochs"]) == (0.4, 10000)
     main = page.get_by_test_id("stMain")
     expect(main.get_by_test_id("stProgress")).to_be_visible(timeout=WORKER)
     expect(page.locator(".st-key-energy_chart .js-plotly-plot .scatterlayer").first).to_be_attached(timeout=WORKER)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import shutil
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +21,7 @@ from deem_core.answers import StoredAnswer
 from deem_core.control import Saved
 from deem_core.errors import InputError
 from deem_core.estimators.verbs import load
+from deem_core.files.atomic import write_json
 from deem_core.files.seals import SEAL, parse_object, sealed
 from deem_core.runs import Workspace, checksums
 from deem_core.runs.answer_file import written
@@ -377,10 +381,12 @@ def test_of_two_workers_at_one_run_the_one_that_is_not_written_down_steps_aside(
     first = worker_of(run.path)
     other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     try:
-        (run.path / "worker.json").write_text(json.dumps(Worker.of(other.pid).to_dict()))
+        write_json(Worker.of(other.pid).to_dict(), run.path / "worker.json")  # at once: a part of it would be mended
         until(lambda: not first.alive)
         assert worker_of(run.path).pid == other.pid
     finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(first.pid, signal.SIGKILL)  # else it would train for ever
         other.kill()
         other.wait()
 
