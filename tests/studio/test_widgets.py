@@ -6,7 +6,7 @@ import pytest
 
 from deem_core.figures import Picture
 from deem_core.readers.noun import Noun
-from studio import widgets, words
+from studio import drawings, widgets, words
 
 
 def test_all_titles_of_a_figure_are_in_the_files_word(monkeypatch):
@@ -17,7 +17,7 @@ def test_all_titles_of_a_figure_are_in_the_files_word(monkeypatch):
         "coloraxis": {"colorbar": {"title": {"text": "all learners"}}},
     }
     shown = Picture("Which learners?", lambda theme: go.Figure(heatmap, layout), "A heatmap.", "")
-    drawn = widgets._figure(shown, titled=True, clickable=False)
+    drawn = drawings.figure(shown, "light", titled=True, clickable=False)
     assert "Which annotators?" in drawn.layout.title.text
     assert drawn.layout.xaxis.title.text == "annotator"
     assert drawn.data[0].colorbar.title.text == "votes of an annotator"
