@@ -20,6 +20,7 @@ from deem_core.diagnostics.checkup import Finding, checkup
 from deem_core.diagnostics.experts import Expert, clearest_experts
 from deem_core.diagnostics.inspection import Inspection
 from deem_core.diagnostics.reliability import Reliability, estimated_reliability, real_reliability
+from deem_core.errors import InputError
 from deem_core.files.results import Result
 from deem_core.text import listing
 from deem_core.typing import Floats
@@ -186,6 +187,11 @@ def scorecard(
     answered_by : str
         Who answered, where the answer does not know it.
 
+    Raises
+    ------
+    InputError
+        If a cell holds several labels: a vote is then right in part.
+
     Examples
     --------
     >>> from deem_core import Votes, fuse, scorecard
@@ -194,6 +200,11 @@ def scorecard(
     'always “a”'
     """
     votes = answer.votes
+    if votes.separator:
+        raise InputError(
+            "A scorecard is about one label per row, and these cells hold several, so that a vote may be right in part. "
+            "Open one label as a question of its own: --one-label."
+        )
     known = votes.truth is not None and bool((votes.truth != NO_VOTE).any())
     found = checkup(votes.without_truth()) if findings is None else tuple(findings)
     estimated = estimated_reliability(answer) if inspection is None else _of_model(inspection, votes.learners)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from deem_core import cli, describe, fuse, scorecard
+from deem_core import InputError, cli, describe, fuse, read, scorecard
 from deem_core.answers import Answer
 from deem_core.answers.stored import StoredAnswer, write_answer
 from deem_core.diagnostics import Finding, checkup, estimated_reliability, inspect, real_reliability
@@ -147,3 +147,10 @@ def test_a_thousand_learners_take_seconds():
     many = make("condind", 2000, seed=0, n_learners=1000).votes
     card = scorecard(fuse(many, method="mv"), findings=())
     assert len(card.to_frame()) == 1000
+
+
+def test_several_labels_in_a_cell_have_no_scorecard():
+    rows = "".join(f"{row},x|y,x,{'y' if row % 2 else 'x|y'}\n" for row in range(20))
+    answer = fuse(read(f"id,a,b,c\n{rows}".encode(), multilabel="|").votes, random_state=0)
+    with pytest.raises(InputError, match="--one-label"):
+        scorecard(answer)
