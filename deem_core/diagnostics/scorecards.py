@@ -202,7 +202,7 @@ def scorecard(
     votes = answer.votes
     if votes.separator:
         raise InputError(
-            "A scorecard is about one label per row, and these cells hold several, so that a vote may be right in part. "
+            "A scorecard is about one label per row, and these cells hold several: a vote may be right in part. "
             "Open one label as a question of its own: --one-label."
         )
     known = votes.truth is not None and bool((votes.truth != NO_VOTE).any())
