@@ -40,6 +40,19 @@ def bar_layout(theme: Theme, n_bars: int, axis_title: str) -> dict[str, Any]:
     }
 
 
+def legend_above(title: str) -> dict[str, Any]:
+    """Return a legend above bars, in the order of their parts."""
+    return {
+        "title": {"text": title, "side": "left"},
+        "orientation": "h",
+        "traceorder": "normal",
+        "x": 0,
+        "xanchor": "left",
+        "y": 1.0,
+        "yanchor": "bottom",
+    }
+
+
 def shown_of(title: str, shown: int, total: int) -> str:
     """Return an axis title with the number of learners drawn."""
     return title if total <= shown else f"{title} ({shown} of {total:,})"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from deem_core.figures._axes import MOST_LEARNERS, bar_layout, shown_of
+from deem_core.figures._axes import MOST_LEARNERS, bar_layout, legend_above, shown_of
 from deem_core.figures._names import bar_names, hover_names
 from deem_core.figures._theme import theme_of
 from deem_core.text import interval
@@ -83,15 +83,7 @@ def bias_bars(
     figure.update_layout(
         bar_layout(colours, len(order), shown_of("judge, most first", max_learners, len(biases))),
         barmode="stack",
-        legend={
-            "title": {"text": "leans to what was shown", "side": "left"},
-            "orientation": "h",
-            "traceorder": "normal",
-            "x": 0,
-            "xanchor": "left",
-            "y": 1.0,
-            "yanchor": "bottom",
-        },
+        legend=legend_above("leans to what was shown"),
         xaxis={
             "title": "rows on which it contradicts itself",
             "tickformat": ".0%",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from deem_core.figures._axes import MOST_LEARNERS, bar_layout, shown_of
+from deem_core.figures._axes import MOST_LEARNERS, bar_layout, legend_above, shown_of
 from deem_core.figures._names import bar_names, hover_names, safe, short
 from deem_core.figures._theme import theme_of
 from deem_core.text import listing
@@ -68,15 +68,7 @@ def rule_bars(
     figure.update_layout(
         bar_layout(colours, len(order), shown_of("rule, busiest first", max_learners, len(learners))),
         barmode="stack",
-        legend={
-            "title": {"text": "it votes", "side": "left"},
-            "orientation": "h",
-            "traceorder": "normal",
-            "x": 0,
-            "xanchor": "left",
-            "y": 1.0,
-            "yanchor": "bottom",
-        },
+        legend=legend_above("it votes"),
         xaxis={"title": "share of all rows", "tickformat": ".0%", "fixedrange": True, "automargin": True},
     )
     return figure

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from deem_core.figures._axes import MOST_LEARNERS, bar_layout, shown_of
+from deem_core.figures._axes import MOST_LEARNERS, bar_layout, legend_above, shown_of
 from deem_core.figures._names import bar_names, safe, short
 from deem_core.figures._theme import MOST_CLASSES, theme_of
 from deem_core.figures.class_ranks import MOST_SHOWN, votes_by_rank
@@ -69,15 +69,7 @@ def votes_per_class(
     figure.update_layout(
         bar_layout(colours, len(names), axis_title),
         barmode="stack",
-        legend={
-            "title": {"text": "class", "side": "left"},
-            "orientation": "h",
-            "traceorder": "normal",
-            "x": 0,
-            "xanchor": "left",
-            "y": 1.0,
-            "yanchor": "bottom",
-        },
+        legend=legend_above("class"),
         xaxis={"title": "votes cast (number of rows)", "tickformat": ",~d", "fixedrange": True, "automargin": True},
     )
     return figure
