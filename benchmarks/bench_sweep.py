@@ -21,8 +21,8 @@ import torch
 
 from benchmarks.bench_accuracy import load
 from deem_core import Votes, read_votes, simulation, sweep
+from deem_core.engine import cores
 from deem_core.model.config import Shape, TrainConfig, resolve
-from deem_core.model.devices import cores
 from deem_core.model.trainer import Trainer
 
 SAMPLES = Path(__file__).parent.parent / "sample_data"

@@ -55,7 +55,14 @@ class Control:
     """A control that never stops, tells nobody and keeps nothing.
 
     Subclasses may be called from several threads at once, each with checkpoint keys of its own.
+
+    Attributes
+    ----------
+    keeps : bool
+        Whether what is saved here can be loaded again.
     """
+
+    keeps: bool = False
 
     def stopped(self) -> bool:
         """Return whether to stop.
@@ -71,6 +78,9 @@ class Control:
 
     def tell(self, step: str, share: float, record: ProgressRecord | None = None) -> None:
         """Take the current step, the share done (0 to 1), a record."""
+
+    def note(self, sentence: str) -> None:
+        """Take a sentence that whoever reads the result should know."""
 
     def due(self, key: str) -> bool:
         """Return whether it is time to `save` again; asked after every update."""
@@ -118,6 +128,7 @@ class _Part(Control):
 
     def __init__(self, whole: Control, low: float, high: float, step: str) -> None:
         self.whole, self.low, self.high, self.step = whole, low, high, step
+        self.keeps = whole.keeps
 
     def stopped(self) -> bool:
         return self.whole.stopped()
@@ -128,6 +139,9 @@ class _Part(Control):
             self.whole.tell(self.step, share)
         else:
             self.whole.tell(step, share, record)
+
+    def note(self, sentence: str) -> None:
+        self.whole.note(sentence)
 
     def due(self, key: str) -> bool:
         return self.whole.due(key)

@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.paper.context import RESULTS, Context
 from benchmarks.paper.running import EXPERIMENTS, attempt, run_all
 from benchmarks.paper.writing import overview, write_text
-from deem_core.model.devices import cores
+from deem_core.engine import cores
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -17,9 +17,10 @@ from benchmarks.paper.data import UNREPRODUCIBLE
 from benchmarks.paper.findings import at_a_glance
 from benchmarks.paper.outcome import Outcome, Pivot, Table
 from benchmarks.paper.pictures import photograph
+from deem_core.engine import cores
 from deem_core.figures import plotly_code
 from deem_core.files.atomic import whole_file, write_json
-from deem_core.model.devices import cores, devices
+from deem_core.model.devices import devices
 
 ROUNDING = 1e-9
 LIBRARIES = ("torch", "numpy", "scipy", "scikit-learn", "plotly")

@@ -9,6 +9,7 @@ from dataclasses import Field, fields
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from deem_core import readers
+from deem_core.engine import ENGINE_VARIABLE
 from deem_core.errors import InputError
 from deem_core.files.atomic import check_target
 from deem_core.large.extract import SAMPLE_ROWS
@@ -195,6 +196,18 @@ def add_stream_options(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=SAMPLE_ROWS,
         help=f"rows to learn from if the file is read in parts, evenly spread (default: {SAMPLE_ROWS:,})",
+    )
+
+
+def add_engine_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says where to run."""
+    parser.add_argument(
+        "--on",
+        metavar="WHERE",
+        help=(
+            "where to run: local (this machine), ray (the Ray cluster it belongs to) or ray://HOST:PORT; see "
+            f"docs/scale.md (default: ${ENGINE_VARIABLE}, else local)"
+        ),
     )
 
 

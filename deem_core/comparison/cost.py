@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from deem_core.engine import cores
 from deem_core.methods.registry import BUDGET, METHODS, entry
 from deem_core.model.config import AUTO, Shape, TrainConfig, resolve
-from deem_core.model.devices import cores
 from deem_core.votes import Votes
 
 START_SECONDS = 4.0

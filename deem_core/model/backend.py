@@ -11,9 +11,9 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from deem_core.control import NO_CONTROL, Control, Stopped
+from deem_core.engine import cores
 from deem_core.errors import InputError
 from deem_core.model.config import GIVEN, Settings, Shape
-from deem_core.model.devices import cores
 from deem_core.model.kernel import compilation
 
 if TYPE_CHECKING:

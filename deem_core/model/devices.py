@@ -12,6 +12,7 @@ import shutil
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from deem_core.engine import cores
 from deem_core.errors import InputError, missing_torch, torch_wanted
 from deem_core.model.passport import has_passed, torch_version
 
@@ -50,14 +51,6 @@ class Device:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         return asdict(self)
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS and Windows
-        return os.cpu_count() or 1
 
 
 def cpu() -> Device:

@@ -44,6 +44,8 @@ class RunControl(Control):
         Set when the computation is to stop.
     """
 
+    keeps = True
+
     def __init__(self, status: Status, stop: threading.Event | None = None) -> None:
         self.status, self.stop = status, stop or threading.Event()
         self.folder = status.folder / CHECKPOINT
@@ -60,6 +62,10 @@ class RunControl(Control):
         if record is not None:
             self.status.append(record.kind, record.to_dict())
         self.status.report(share, step)
+
+    def note(self, sentence: str) -> None:
+        """Append a sentence to the progress."""
+        self.status.append("note", {"text": sentence})
 
     def due(self, key: str) -> bool:
         """Return whether the last checkpoint is old."""
@@ -102,7 +108,7 @@ class RunControl(Control):
 
     def _dropped(self, key: str) -> Saved | None:
         """Say that a checkpoint is damaged, and remove it."""
-        self.status.append("note", {"text": DAMAGED.format(key)})
+        self.note(DAMAGED.format(key))
         with suppress(OSError):
             self._path(key).unlink(missing_ok=True)
         return None

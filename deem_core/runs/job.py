@@ -12,10 +12,10 @@ import pyarrow.parquet
 from deem_core.answers import stored
 from deem_core.answers.answer import MAX_PROBABILITIES, PART_ROWS, Answer
 from deem_core.comparison.evaluation import evaluate
+from deem_core.engine import LOCAL, Engine, cores, engine_of
 from deem_core.errors import missing_torch
 from deem_core.estimators.summary import TrainingSummary
 from deem_core.files.atomic import write_json
-from deem_core.model.devices import cores
 from deem_core.readers import Reading
 from deem_core.runs.control import RunControl
 from deem_core.runs.private import private_file
@@ -68,8 +68,16 @@ class Job:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The config without what the votes hold already."""
-        return {name: value for name, value in self.config.items() if name != "gold"}
+        """The config without what the votes hold already, and where to run."""
+        return {name: value for name, value in self.config.items() if name not in ("gold", "on")}
+
+    @cached_property
+    def engine(self) -> Engine:
+        """Where to run pieces of the work; this machine by default."""
+        wish = str(self.config.get("on") or LOCAL)
+        if wish != LOCAL:
+            self.control.tell(f"Connecting to {wish}", self.share)
+        return engine_of(wish)
 
     def input(self, digest: str) -> Path:
         """Return where a stored input is."""
@@ -94,7 +102,7 @@ class Job:
 
     def note(self, sentence: str) -> None:
         """Add a sentence to the progress."""
-        self.control.status.append("note", {"text": sentence})
+        self.control.note(sentence)
 
     def set_device(self, device: str) -> None:
         """Write down the device that computes."""

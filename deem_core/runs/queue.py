@@ -1,4 +1,4 @@
-"""Queue of each device, and a lane for short runs.
+"""Queue of each device, and lanes of short and of shared-out runs.
 
 One run at a time in each, first come first served. Runs of seconds, such as an answer or labels for new rows, have a
 lane of their own: one of them works beside a long run, so that nobody waits for hours behind a comparison.
@@ -20,6 +20,7 @@ from typing import Any
 
 from filelock import FileLock
 
+from deem_core.engine import LOCAL, check_wish
 from deem_core.errors import InputError
 from deem_core.runs.private import disk, is_plain, make_folder, read_json, refuse_links, write_private_json
 from deem_core.runs.process import Worker
@@ -30,6 +31,9 @@ POLL_SECONDS = 0.2
 
 SHORT = "short"
 """Name of the lane of short runs; they all compute on the processor."""
+
+CLUSTER = "cluster"
+"""Name of the lane of runs that share out their work to other machines."""
 
 SHORT_KINDS = ("apply", "inspect", "fuse", "ask")
 """Kinds of runs that take seconds."""
@@ -178,7 +182,8 @@ def queue_of(kind: str, config: Mapping[str, Any]) -> str:
 
     That of its device, or `SHORT`.
     """
-    return SHORT if kind in SHORT_KINDS else device_of(kind, config)
+    device = device_of(kind, config)
+    return SHORT if kind in SHORT_KINDS and device != CLUSTER else device
 
 
 def device_of(kind: str, config: Mapping[str, Any]) -> str:
@@ -189,8 +194,10 @@ def device_of(kind: str, config: Mapping[str, Any]) -> str:
     Returns
     -------
     str
-        "cpu", "mps", "cuda" or "cuda:1".
+        "cpu", "mps", "cuda" or "cuda:1"; "cluster" if the work is shared out.
     """
+    if check_wish(str(config.get("on") or LOCAL)) != LOCAL:
+        return CLUSTER
     from deem_core.methods.registry import METHODS  # noqa: PLC0415
     from deem_core.model.devices import expected_device  # noqa: PLC0415
 
@@ -204,6 +211,6 @@ def device_of(kind: str, config: Mapping[str, Any]) -> str:
 def _folder_name(queue: str) -> str:
     from deem_core.model.devices import NAME  # noqa: PLC0415
 
-    if queue != SHORT and not NAME.fullmatch(queue):
+    if queue not in (SHORT, CLUSTER) and not NAME.fullmatch(queue):
         raise InputError(f"There is no device {queue[:40]!r}.")
     return queue.replace(":", "-")

@@ -18,6 +18,7 @@ ROOMS = (
     "notebook",
     "errors",
     "control",
+    "engine",
     "alarm",
     "typing",
     "votes",

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
+from deem_core.engine import cores
 from deem_core.methods.soft_deem.inference import DRAWS, draw_numbers, soft_logits
 from deem_core.methods.soft_deem.weighing import weigh
-from deem_core.model.devices import cores
 from deem_core.training.parts import Part
 from deem_core.typing import Floats, Rows
 from deem_core.votes.alignment import apply_map

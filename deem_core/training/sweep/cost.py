@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from deem_core.engine import cores
 from deem_core.model.backend import crew
-from deem_core.model.devices import cores
 from deem_core.training.restarts import training_pool
 from deem_core.training.sweep.candidates import Candidate
 from deem_core.training.sweep.measure import Measure

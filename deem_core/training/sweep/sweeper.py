@@ -16,10 +16,11 @@ import torch
 from sklearn.utils import check_random_state
 
 from deem_core.control import Control
+from deem_core.engine import cores
 from deem_core.errors import InputError
 from deem_core.model.backend import crew, prepare, with_backend
 from deem_core.model.config import Settings, Shape, TrainConfig
-from deem_core.model.devices import cores, pick_device
+from deem_core.model.devices import pick_device
 from deem_core.model.records import Record
 from deem_core.training import guidance
 from deem_core.training.guidance import SMOOTHING

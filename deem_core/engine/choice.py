@@ -1,0 +1,71 @@
+"""Choice of an engine, by the word of ``--on``."""
+
+from __future__ import annotations
+
+import os
+import re
+from importlib.util import find_spec
+
+from deem_core.engine.contract import Engine
+from deem_core.engine.local import Local
+from deem_core.errors import InputError, MissingPackageError
+
+ENGINE_VARIABLE = "DEEM_ENGINE"
+"""Environment variable that names the engine where nobody names one."""
+
+LOCAL = "local"
+
+_ADDRESS = re.compile(r"ray://(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:]+\]):\d{1,5}")
+
+
+def wish_of(on: str | None) -> str:
+    """Return the name of the engine: given, of the environment, or local.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    return check_wish(on or os.environ.get(ENGINE_VARIABLE, "").strip() or LOCAL)
+
+
+def check_wish(wish: str) -> str:
+    """Return the name of an engine as it is.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    if wish in (LOCAL, "ray") or _ADDRESS.fullmatch(wish):
+        return wish
+    raise InputError(
+        f"There is no engine {wish[:60]!r}. Use local for this machine, ray for the Ray cluster that this machine "
+        "belongs to, or ray://HOST:PORT for another one."
+    )
+
+
+def engine_of(on: str | Engine | None = None) -> Engine:
+    """Return an engine by its name; see `wish_of`.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name.
+    MissingPackageError
+        If Ray is asked for and not installed.
+    """
+    if on is not None and not isinstance(on, str):
+        return on
+    wish = wish_of(on)
+    if wish == LOCAL:
+        return Local()
+    if find_spec("ray") is None:
+        raise MissingPackageError(
+            f'Ray is not installed, and --on {wish} needs it: pip install "deem-studio[ray]" brings it; everything '
+            "works on this machine without it.",
+            name="ray",
+        )
+    from deem_core.engine.cluster import Cluster  # noqa: PLC0415  # Ray is imported only where it is asked for
+
+    return Cluster(wish)
