@@ -32,8 +32,8 @@ browser = $(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(1) || [ 
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help app test test-slow lint mutants bench paper fuzz faults load docs docs-serve screenshots gpu-check coverage clean venv for-app for-dev \
-	for-bench chromium checks
+.PHONY: help app test test-slow test-ray lint mutants bench paper fuzz faults load docs docs-serve screenshots gpu-check coverage clean venv for-app for-dev \
+	for-bench for-ray chromium checks
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -44,12 +44,15 @@ app: for-app ## Start the app and print its address; options: make app ARGS="--s
 test test-slow: BESIDE = $(PY) -m tests.warm &
 
 test: for-dev chromium checks ## Run the linters, the type checker and every test that is not slow
-	$(call core,-m "not slow and not browser" $(ARGS))
+	$(call core,-m "not slow and not browser and not ray" $(ARGS))
 	$(call browser,-m "not slow and browser" $(ARGS))
 
 test-slow: for-dev chromium checks ## Run all that and the slow tests too
-	$(call core,-m "not browser" $(ARGS))
+	$(call core,-m "not browser and not ray" $(ARGS))
 	$(call browser,-m browser $(ARGS))
+
+test-ray: for-ray ## Install Ray and run the tests on a cluster, simulated on this machine
+	$(PY) -m pytest -m ray tests/ray $(ARGS)
 
 lint: for-dev checks ## Run only the linters and the type checker
 
@@ -129,6 +132,9 @@ for-dev: venv
 
 for-bench: venv
 	@$(call install,requirements-bench.txt,requirements-core.txt requirements.txt requirements-dev.txt requirements-bench.txt,$(VENV)/.installed-bench $(VENV)/.installed-dev $(VENV)/.installed-app)
+
+for-ray: venv
+	@$(call install,requirements-ray.txt,requirements-core.txt requirements.txt requirements-dev.txt requirements-ray.txt,$(VENV)/.installed-ray $(VENV)/.installed-dev $(VENV)/.installed-app)
 
 chromium: for-dev
 	@$(PY) -m tests.browser.chromium

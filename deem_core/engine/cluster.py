@@ -24,7 +24,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from deem_core import __version__
 from deem_core.control import Control
-from deem_core.engine.contract import Crew, Done, Node, Told, Work, everything, no_keys
+from deem_core.engine.contract import Crew, Done, Node, Told, Work, everything, no_keys, still_wanted
 from deem_core.engine.desk import Desk, Errand, Message, carry_out
 from deem_core.errors import DeemError
 
@@ -139,7 +139,7 @@ class Tasks:
         keys: Callable[[Any], Iterable[str]] = no_keys,
     ) -> Iterator[Told | Done]:
         """Yield news and results of pieces as they come; see `Crew.run`."""
-        waiting = (_Piece(at, piece) for at, piece in enumerate(pieces) if wanted(at))
+        waiting = (_Piece(at, piece) for at, piece in still_wanted(pieces, control, wanted))
         return _Turns(self.task, ray.put((work, shared)), waiting, control, keys).run()
 
 

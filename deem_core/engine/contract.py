@@ -95,6 +95,15 @@ def no_keys(piece: Any) -> tuple[str, ...]:
     return ()
 
 
+def still_wanted(pieces: Iterable[Any], control: Control, wanted: Callable[[int], bool]) -> Iterator[tuple[int, Any]]:
+    """Yield pieces that are wanted with their numbers, until somebody says stop."""
+    for at, piece in enumerate(pieces):
+        if control.stopped():
+            return
+        if wanted(at):
+            yield at, piece
+
+
 class Crew(Protocol):
     """Those who run pieces, for as long as a ``with`` block lasts."""
 
@@ -111,7 +120,8 @@ class Crew(Protocol):
     ) -> Iterator[Told | Done]:
         """Yield news and results of pieces as they come.
 
-        Whoever stops iterating stops the pieces that are under way.
+        Whoever stops iterating stops the pieces that are under way. When the control says stop, no more are begun and
+        those under way end as they see fit: the control tells whether all was done.
 
         Parameters
         ----------

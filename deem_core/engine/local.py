@@ -14,7 +14,7 @@ from threading import Event
 from typing import Any
 
 from deem_core.control import Control, ProgressRecord, Saved
-from deem_core.engine.contract import Crew, Done, Node, Told, Work, everything, no_keys
+from deem_core.engine.contract import Crew, Done, Node, Told, Work, everything, no_keys, still_wanted
 
 Task = Generator[Any, None, Any]
 Begin = Callable[[Any, Control], Task]
@@ -76,7 +76,7 @@ class Threads:
         keys: Callable[[Any], Iterable[str]] = no_keys,
     ) -> Iterator[Told | Done]:
         """Yield news and results of pieces as they come; see `Crew.run`."""
-        waiting = ((at, piece) for at, piece in enumerate(pieces) if wanted(at))
+        waiting = still_wanted(pieces, control, wanted)
         begin = partial(work, shared)
         if live == 1:
             return _one_by_one(begin, waiting, control)

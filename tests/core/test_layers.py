@@ -149,6 +149,11 @@ def test_only_figures_import_plotly():
     expect_without(outside_figures(), {"plotly"})
 
 
+def test_only_the_cluster_imports_ray():
+    own = {ROOT / "deem_core" / "engine" / name for name in ("cluster.py", "desk.py")}
+    expect_without((path for path in [*files(*CODE), ROOT / "app.py"] if path not in own), {"ray"})
+
+
 def test_numbers_do_not_import_pictures():
     numbers = [path for path in files("deem_core") if room_of(path) not in DRAWING]
     expect_none((path, "figures") for path in numbers if "figures" in rooms(path))
@@ -199,9 +204,9 @@ def loaded() -> dict[str, set[str]]:
     return dict(zip(STEPS, modules_loaded_by(*STEPS.values()), strict=True))
 
 
-def test_no_package_loads_torch_or_numba_on_import():
+def test_no_package_loads_torch_numba_or_ray_on_import():
     assert "deem_core.reporting" in loaded()["all rooms"]
-    assert not loaded()["all rooms"] & {"torch", "numba", "streamlit"}
+    assert not loaded()["all rooms"] & {"torch", "numba", "ray", "streamlit"}
 
 
 def test_only_what_draws_loads_plotly():
