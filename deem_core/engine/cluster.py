@@ -11,7 +11,7 @@ import os
 import platform
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -27,6 +27,7 @@ from deem_core.control import Control
 from deem_core.engine.contract import Crew, Done, Node, Told, Work, everything, no_keys, still_wanted
 from deem_core.engine.desk import Desk, Errand, Message, carry_out
 from deem_core.errors import DeemError
+from deem_core.text import clip
 
 LOOK_SECONDS = 0.2
 """How often the owner looks for results, messages and a wish to stop."""
@@ -36,6 +37,9 @@ PATIENCE_SECONDS = 3.0
 
 CONNECT_SECONDS = 3.0
 """How long a cluster may take to answer a first knock."""
+
+JOIN_TRIES = 3
+"""How often a client asks for its server."""
 
 PROBE_SECONDS = 60.0
 """How long a machine may take to say what is installed on it; the first process there is slow to start."""
@@ -52,6 +56,7 @@ GPU_SHARE = 0.25
 _OTHER_MACHINES = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 """Environment variable of Ray, for every system: without other machines it listens on the loopback address alone."""
 
+_LONGEST = 300  # characters of what Ray says of itself
 _QUEUED = 2  # pieces handed out for each core: the next one waits where it will run, and no more data than that
 _LOST = (
     exceptions.WorkerCrashedError,
@@ -252,11 +257,26 @@ def _connect(wish: str) -> bool:
             ray_constants.ENABLE_RAY_CLUSTER = False  # read from there when Ray was imported
             ray.init("local", include_dashboard=False, **quiet)
         else:
-            ray.init(address, **quiet)
+            _join(address, quiet)
     except (OSError, RuntimeError, ValueError, exceptions.RayError) as error:
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise _silent(address or wish, first) from error
+        lines = " ".join(str(error).split()) or type(error).__name__
+        raise _silent(address or wish, clip(lines, _LONGEST)) from error
     return address is None
+
+
+def _join(address: str, quiet: Mapping[str, Any]) -> None:
+    """Join a cluster.
+
+    A client's server is forked from one with threads, and dies of that now and then: then it is tried again.
+    """
+    for tries in range(1, JOIN_TRIES + 1):
+        try:
+            ray.init(address, **quiet)
+        except ConnectionAbortedError:
+            if tries == JOIN_TRIES:
+                raise
+        else:
+            return
 
 
 def _running() -> str | None:
@@ -278,14 +298,14 @@ def _running() -> str | None:
         socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS).close()
     except (OSError, ValueError) as error:
         if named:
-            raise _silent(named, f"{error}.") from error
+            raise _silent(named, str(error)) from error
         return None
     return address
 
 
 def _silent(address: str, why: str) -> EngineError:
     return EngineError(
-        f"The Ray cluster {address!r} does not answer: {why} Check that it runs (ray status), and that this machine "
+        f"The Ray cluster {address!r} does not answer ({why}). Check that it runs (ray status), and that this machine "
         f"has its versions of Ray ({ray.__version__} here) and Python ({platform.python_version()} here)."
     )
 

@@ -1,6 +1,7 @@
 """Fixtures for tests on a Ray cluster: two nodes of one core each, on the loopback address of this machine."""
 
 import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -24,8 +25,11 @@ class TwoNodes:
     def __init__(self):
         from ray.cluster_utils import Cluster
 
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.client_port = free.getsockname()[1]
         own = {"num_cpus": 1, "include_dashboard": False, "object_store_memory": STORE_BYTES}
-        self.cluster = Cluster(initialize_head=True, head_node_args=own)
+        self.cluster = Cluster(initialize_head=True, head_node_args={**own, "ray_client_server_port": self.client_port})
         self.second = None
         self.complete()
 

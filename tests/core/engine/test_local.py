@@ -145,10 +145,12 @@ def test_a_wish_to_stop_reaches_the_pieces_and_no_more_are_begun():
 
 
 def test_a_piece_that_stops_says_so():
-    begun = threading.Event()
+    heard = threading.Event()
+    arrived = run(failing, ["good"], control=StopWhen(heard.is_set), live=2)
+    next(arrived)
+    heard.set()
     with pytest.raises(Stopped):
-        for _ in run(failing, ["good"], control=StopWhen(begun.is_set), live=2):
-            begun.set()
+        next(arrived)
 
 
 def test_checkpoints_notes_and_progress_reach_the_control():
