@@ -63,6 +63,12 @@ def test_the_wheel_without_torch_and_its_extra_are_all_of_the_requirements():
     assert not {name.split("==")[0] for name in core} & {"torch", "numba"}
 
 
+def test_the_extra_for_clusters_is_the_ray_that_is_tested():
+    extra = [name for name in PROJECT["project"]["optional-dependencies"]["ray"] if not name.startswith("deem-studio")]
+    lines = (ROOT / "requirements-ray.txt").read_text(encoding="utf-8").splitlines()
+    assert extra == [line for line in lines if line.startswith("ray")]
+
+
 def test_the_version_is_the_same_everywhere():
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     released = re.findall(r"^## (\d+\.\d+\.\d+)", changelog, re.MULTILINE)
