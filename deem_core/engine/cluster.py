@@ -66,6 +66,7 @@ _LOST = (
     exceptions.OwnerDiedError,
     exceptions.RaySystemError,
 )
+_joined: list[str] = []  # the cluster of this process, by its name here
 _log = logging.getLogger(__name__)
 
 
@@ -244,8 +245,15 @@ class _Turns:
 
 
 def _connect(wish: str) -> bool:
-    """Connect to a cluster; return whether it was started for this process."""
+    """Connect to a cluster; return whether it was started for this process.
+
+    A process belongs to one cluster; whoever joined one by Ray itself keeps it.
+    """
     if ray.is_initialized():
+        if wish not in ("ray", *_joined):
+            raise EngineError(
+                f"This process belongs to another Ray cluster already, and cannot use {wish!r} too: start a new one."
+            )
         return False
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing leaves the user's machines
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
@@ -261,6 +269,7 @@ def _connect(wish: str) -> bool:
     except (OSError, RuntimeError, ValueError, exceptions.RayError) as error:
         lines = " ".join(str(error).split()) or type(error).__name__
         raise _silent(address or wish, clip(lines, _LONGEST)) from error
+    _joined.append(wish)
     return address is None
 
 

@@ -136,3 +136,8 @@ def test_an_address_that_does_not_answer_is_one_sentence(engine, monkeypatch):
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:9")
     with pytest.raises(DeemError, match=r"The Ray cluster '127\.0\.0\.1:9' does not answer"):
         engine_of("ray")
+
+
+def test_a_process_belongs_to_one_cluster(engine):
+    with pytest.raises(DeemError, match="belongs to another Ray cluster already"):
+        engine_of("ray://127.0.0.1:9")
