@@ -70,6 +70,8 @@ def test_the_version_is_the_same_everywhere():
     assert released[0] == deem_core.__version__
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {deem_core.__version__}\n" in citation
+    wheels = re.findall(r"deem_studio-(\d[\d.]*\d)-py3", (ROOT / "docs" / "install.md").read_text(encoding="utf-8"))
+    assert set(wheels) == {deem_core.__version__}
 
 
 # ---------------------------------------------------------------------- the container
@@ -149,6 +151,8 @@ def test_workflows_name_what_is_there(name):
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for job in flow["jobs"].values():
         assert job["timeout-minutes"]
+        for action in [step["uses"] for step in job["steps"] if "uses" in step]:
+            assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action), f"{action} is not pinned: a tag can be moved"
         lines = [step["run"] for step in job["steps"] if "run" in step]
         assert lines
         for line in lines:
