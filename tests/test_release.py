@@ -46,11 +46,12 @@ def test_every_file_of_a_package_is_in_the_wheel(package):
 
 def test_every_file_of_the_app_is_in_the_wheel():
     listed = {pattern: home for home, patterns in SETUPTOOLS["data-files"].items() for pattern in patterns}
-    there = {path for pattern in listed for path in ROOT.glob(pattern) if path.is_file()}
+    there = {path for pattern in listed for path in ROOT.glob(pattern)}
+    assert [path for path in there if not path.is_file()] == [], "setuptools refuses to pack a folder"
     for pattern, home in listed.items():
         assert home == Path("share/deem-studio", pattern).parent.as_posix(), pattern
-    wanted = {ROOT / "app.py"}.union(*(files_below(folder) for folder in ("pages", "sample_data", ".streamlit")))
-    assert wanted - there == set()
+    wanted = {ROOT / "app.py"}.union(*(files_below(folder) for folder in ("pages", "sample_data")))
+    assert wanted | {ROOT / ".streamlit" / "config.toml"} == there  # and no secrets.toml of whoever builds it
 
 
 def test_the_wheel_without_torch_and_its_extra_are_all_of_the_requirements():
@@ -75,6 +76,8 @@ def test_the_version_is_the_same_everywhere():
     assert released[0] == deem_core.__version__
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {deem_core.__version__}\n" in citation
+    wheels = re.findall(r"deem_studio-(\d[\d.]*\d)-py3", (ROOT / "docs" / "install.md").read_text(encoding="utf-8"))
+    assert set(wheels) == {deem_core.__version__}
 
 
 # ---------------------------------------------------------------------- the container
@@ -154,6 +157,8 @@ def test_workflows_name_what_is_there(name):
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for job in flow["jobs"].values():
         assert job["timeout-minutes"]
+        for action in [step["uses"] for step in job["steps"] if "uses" in step]:
+            assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action), f"{action} is not pinned: a tag can be moved"
         lines = [step["run"] for step in job["steps"] if "run" in step]
         assert lines
         for line in lines:

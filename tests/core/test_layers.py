@@ -321,3 +321,9 @@ def test_no_file_can_run_code():
             ]
             kinds = [{word.arg: ast.unparse(word.value) for word in node.keywords} for node in loads]
             expect_none((path, kind) for kind in kinds if kind.get("weights_only") != "True")
+
+
+def test_the_map_for_contributors_has_every_room_in_its_order():
+    table = re.search(r"\| rooms \|.*?\n\n", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.DOTALL)[0]
+    named = [name for line in table.split("\n") if line for name in re.findall(r"`(\w+)`", line.split("|")[1])]
+    assert tuple(named) == ROOMS

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import time
 import urllib.error
 import urllib.request
@@ -143,7 +144,11 @@ def test_the_wheel_carries_the_whole_app(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    run(sys.executable, "-m", "pip", "wheel", source, "--no-deps", "--wheel-dir", wheels)
+    run(sys.executable, "-m", "build", source, "--outdir", wheels)  # the source distribution, and the wheel from it
+    with tarfile.open(next(wheels.glob("*.tar.gz"))) as packed:
+        inner = {Path(*Path(name).parts[1:]).as_posix() for name in packed.getnames()}
+    assert {"app.py", "CHANGELOG.md", "deem_core/py.typed", "sample_data/formats/messages.npz"} <= inner
+    assert not [name for name in inner if name.startswith("tests")]
     run(sys.executable, "-m", "venv", "--without-pip", venv)
     scripts = venv / ("Scripts" if sys.platform == "win32" else "bin")
     python = scripts / "python"
@@ -155,8 +160,9 @@ def test_the_wheel_carries_the_whole_app(tmp_path: Path) -> None:
     assert "deem-studio app" in run(scripts / "deem-studio", "--help")
     root = Path(run(python, "-c", "from studio.launch import app_root; print(app_root())").strip())
     assert root.is_relative_to(venv.resolve())
-    for pattern in ("app.py", "pages/*.py", "sample_data/*.*", ".streamlit/config.toml"):  # pip adds __pycache__
-        assert {path.name for path in root.glob(pattern)} == {path.name for path in source.glob(pattern)} != set()
+    for pattern in ("app.py", "pages/*.py", "sample_data/**/*.*", ".streamlit/config.toml"):  # pip adds __pycache__
+        here, there = ({file.relative_to(home) for file in home.glob(pattern)} for home in (source, root))
+        assert {file for file in there if "__pycache__" not in file.parts} == here != set()
     for package in ("deem_core", "studio"):
         carried = {path.relative_to(source) for path in (source / package).rglob("*") if path.is_file()}
         assert {path for path in carried if not (packages / path).is_file()} == set()
