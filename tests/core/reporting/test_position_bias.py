@@ -39,6 +39,7 @@ def test_of_merged_answers_it_says_that_contradictions_are_no_vote(workspace):
     assert report.to_dict()["dataset"]["learners"] == ["judge-large", "judge-small", "judge-old", "ana", "bo"]
     assert len(report.to_dict()["position_bias"]) == 3
     assert "Where their two answers contradict each other they have no vote." in page.text
+    assert "On these rows the judge has no vote." in page.text  # below the picture
 
 
 def test_judges_that_answered_no_row_in_both_orders_have_no_share_and_no_picture(workspace):
