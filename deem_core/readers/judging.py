@@ -9,7 +9,16 @@ from deem_core.errors import InputError
 from deem_core.readers.notes import Notebook
 from deem_core.text import interval, listing, percent
 from deem_core.votes import Votes
-from deem_core.votes.orders import TIES, Pair, PositionBias, one_voice, pairs_known_as_one, position_bias, positions, swapped
+from deem_core.votes.orders import (
+    TIES,
+    Pair,
+    PositionBias,
+    one_voice,
+    pairs_known_as_one,
+    position_bias,
+    positions,
+    swapped,
+)
 from deem_core.votes.spelling import folded
 
 FEWEST = 20
@@ -83,9 +92,7 @@ def read_orders(
     return made, biases
 
 
-def note_orders(
-    pairs: Sequence[Pair], notebook: Notebook, *, merge: bool = False, known: Sequence[str] = ()
-) -> None:
+def note_orders(pairs: Sequence[Pair], notebook: Notebook, *, merge: bool = False, known: Sequence[str] = ()) -> None:
     """Note which judges were asked in both orders, and what counts."""
     names = listing([f"{pair.judge!r} ({pair.ab!r}, {pair.ba!r})" for pair in pairs], NAMED)
     names_known = [name for pair in pairs for name in (pair.ab, pair.ba)]

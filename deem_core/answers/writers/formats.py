@@ -180,7 +180,12 @@ def write_answer(
 
 
 def write_download(
-    reading: Reading, answer: Answer, path: str | os.PathLike[str], kind: str, names: Names | None = None, **options: Any
+    reading: Reading,
+    answer: Answer,
+    path: str | os.PathLike[str],
+    kind: str,
+    names: Names | None = None,
+    **options: Any,
 ) -> None:
     """Write fused labels as one file, whatever the format.
 
