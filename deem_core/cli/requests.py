@@ -164,7 +164,9 @@ def run_facts(run: Run) -> dict[str, Any]:
 
 
 def write_labels(space: Workspace, run: Run, path: Path, kind: str, options: Mapping[str, Any]) -> None:
-    """Write the fused labels of a finished run, as a word of `DOWNLOADS` says.
+    """Write the fused labels of a finished run.
+
+    ``kind`` is a word of `DOWNLOADS`.
 
     Raises
     ------

@@ -74,8 +74,8 @@ class Recoded:
             )
         if apart := [pair.judge for pair in find_pairs(self.absent) if pair.judge in self.extra]:
             sentences.append(
-                f"The model knows the two answers of {listing(apart, 5)} as two learners. Leave --one-voice out, and they "
-                "count."
+                f"The model knows the two answers of {listing(apart, 5)} as two learners. Leave --one-voice out, and "
+                "they count."
             )
         if self.unknown:
             names = ", ".join(repr(label) for label in list(self.unknown)[:5])
@@ -165,9 +165,9 @@ def votes_to_learn_from(X: Any, allow_few: bool = False) -> Votes:
 def recode(X: Any, learners: Sequence[str], classes: NDArray[Any], *, soft: bool = False) -> Recoded:
     """Return new rows over a model's learners and classes.
 
-    Votes and frames are matched by learner name, arrays by position. The two answers of a judge asked in both orders are
-    one vote where the model knows the judge alone. Probabilities of classes that the model does not
-    know are left out and the others scaled to 1; a vote for such a class counts as not cast.
+    Votes and frames are matched by learner name, arrays by position. The two answers of a judge asked in both orders
+    are one vote where the model knows the judge alone. Probabilities of classes that the model does not know are left
+    out and the others scaled to 1; a vote for such a class counts as not cast.
 
     Parameters
     ----------

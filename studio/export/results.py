@@ -16,8 +16,7 @@ import pyarrow.parquet
 import streamlit as st
 
 from deem_core import InputError
-from deem_core.answers import Answer, Names, export, writers
-from deem_core.answers.writers import DOWNLOADS, write_download
+from deem_core.answers import DOWNLOADS, ZIPPED, Answer, Names, export, write_download
 from deem_core.readers import Reading, Source
 from deem_core.runs import Run, labels_path, run_answer
 from deem_core.text import clip
@@ -27,7 +26,7 @@ from studio.data.datasets import Opened, open_dataset
 from studio.workspace import workspace
 
 LABEL_STUDIO = "Label Studio predictions"
-DATASET = writers.ZIPPED
+DATASET = ZIPPED
 """Ending of a folder in a zip file."""
 
 _TITLES = {
@@ -129,7 +128,6 @@ def fused_bytes(
 
     The options are those of `export.fused_table`; the names are for Label Studio. A folder comes as a zip file.
     """
-
     kind = next(word for word, one in DOWNLOADS.items() if one.ending == ending)
 
     def write(path: Path) -> None:

@@ -198,7 +198,7 @@ async def _labels(asked: Request, folder: Folder) -> Response:
 async def _file(space: Workspace, run: Run, kind: str, options: Mapping[str, Any], folder: Folder) -> Response:
     """Return the fused labels of a finished run as a file."""
     from deem_core import cli  # noqa: PLC0415  # the server starts without the library
-    from deem_core.answers.writers import DOWNLOADS  # noqa: PLC0415
+    from deem_core.answers import DOWNLOADS  # noqa: PLC0415
 
     if kind == JSON:
         raise Refusal(400, f"Labels come as {', '.join(DOWNLOADS)}; the run itself is JSON.")
@@ -292,8 +292,8 @@ def _taken(query: list[tuple[str, str]], name: str) -> str | None:
 
 
 def _output(query: list[tuple[str, str]], usual: str = JSON) -> str:
-    """Return what the answer is to come as: the run as JSON, or its labels as a file."""
-    from deem_core.answers.writers import DOWNLOADS  # noqa: PLC0415  # the server starts without the library
+    """Return what the answer comes as: JSON, or a kind of file."""
+    from deem_core.answers import DOWNLOADS  # noqa: PLC0415  # the server starts without the library
 
     kind = _taken(query, "as") or usual
     if kind != JSON and kind not in DOWNLOADS:

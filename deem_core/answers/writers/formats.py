@@ -44,7 +44,7 @@ class Written:
 
 @dataclass(frozen=True)
 class Download:
-    """A file of fused labels to be sent: a folder as a zip file.
+    """File of fused labels to be sent, a folder as a zip.
 
     Attributes
     ----------

@@ -119,7 +119,10 @@ def tasks(
 
 
 def _choices(votes: Votes) -> list[list[str]]:
-    """Return the choices that each class means: several, or none, where classes are sets of labels."""
+    """Return the choices that each class means.
+
+    Several, or none, where classes are sets of labels.
+    """
     texts = class_texts(votes)
     if not votes.separator:
         return [[text] for text in texts]

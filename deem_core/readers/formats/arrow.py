@@ -104,7 +104,8 @@ def table_content(
         column = table.column(position)
         check_texts(column, packed)
         _check_views(column, packed)
-        text = as_text(column) if pa.types.is_nested(field.type) else as_text(plain(column))
+        whole = pa.types.is_nested(field.type) and not pa.types.is_run_end_encoded(field.type)
+        text = as_text(column if whole else plain(column))
         if text is None:
             why = f"its cells ({told_type(field.type)}) are not labels."
             notes.append(Note("left out", f"Column {field.name!r} was left out: {why}", 1, column=field.name))

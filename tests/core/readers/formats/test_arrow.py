@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
@@ -242,6 +243,13 @@ class TestFrames:
             assert [str(each) for each in votes.ids] == ["1", "2"]
             assert votes.codes.tolist() == [[0, 1], [1, 1]]  # the last answer of a worker counts
 
+    def test_a_crowd_may_have_other_columns_or_its_tasks_as_index(self):
+        more = LONG.assign(skill=0.5, when="today")
+        for frame in (more, LONG.set_index("task"), pl.from_pandas(more), pa.table(more)):
+            votes = fuse(frame, "mv").votes
+            assert votes.learners == ("a", "b")
+            assert votes.codes.tolist() == [[0, 1], [1, 1]]
+
     def test_a_wide_frame_of_pandas_keeps_its_index(self):
         for votes in (read_votes(WIDE), fuse(WIDE, "mv").votes):
             assert votes.ids.tolist() == ["e1", "e2", "e3"]
@@ -263,6 +271,34 @@ class TestFrames:
         assert fuse(frame, "mv").votes.codes.tolist() == [[0, 0, 1], [1, 1, 1], [0, 0, 0]]
         assert read_votes(frame).codes.tolist() == [[0, 0, 1], [1, 1, 1], [0, 0, 0]]
 
+    @pytest.mark.parametrize(
+        ("make", "classes"),
+        [
+            (lambda codes: pd.cut(codes, [-1, 0, 1]), ["(-1, 0]", "(0, 1]"]),
+            (lambda codes: pd.PeriodIndex.from_ordinals(np.array(codes) + 648, freq="M"), ["2024-01", "2024-02"]),
+            (lambda codes: pd.to_timedelta(codes, "D"), ["0 days 00:00:00", "1 days 00:00:00"]),
+        ],
+        ids=["bins", "months", "spans"],
+    )
+    def test_bins_and_spans_of_time_are_read_as_they_are_written(self, make, classes):
+        frame = pd.DataFrame({name: make(codes) for name, codes in {"a": [0, 1, 1], "b": [0, 1, 0]}.items()})
+        assert read_votes(frame).classes.tolist() == classes
+        assert read_votes(frame).codes.tolist() == [[0, 0], [1, 1], [1, 0]]
+
+    def test_runs_of_labels_are_labels(self):
+        runs = {
+            name: pa.compute.run_end_encode(pa.array(list(cells))) for name, cells in {"a": "xxy", "b": "xyy"}.items()
+        }
+        table = pa.table({name: runs[name] for name in runs})
+        for votes in (read_votes(table), fuse(table, "mv").votes):
+            assert votes.codes.tolist() == [[0, 0], [0, 1], [1, 1]]
+
+    def test_a_lazy_frame_is_to_be_collected(self):
+        lazy = pl.from_pandas(WIDE).lazy()
+        for refuses in (read_votes, lambda frame: fuse(frame, "mv"), lambda frame: DEEM().fit(frame)):
+            with pytest.raises(InputError, match="collect"):
+                refuses(lazy)
+
     def test_the_truth_of_a_frame_is_no_learner(self):
         frame = pl.from_pandas(WIDE.assign(label=["x", "y", "y"]))
         with pytest.raises(InputError, match="'label' of the frame may be the truth"):
@@ -279,7 +315,7 @@ class TestFrames:
         np.testing.assert_array_equal(turned, model.predict_proba(Votes.from_frame(frame.to_pandas())))
 
     def test_what_is_no_table_of_labels_gets_a_sentence(self):
-        with pytest.raises(InputError, match="Cannot read from LazyFrame"):
+        with pytest.raises(InputError, match="A LazyFrame holds no rows yet"):
             read(pl.LazyFrame({"a": [1]}))
         with pytest.raises(InputError, match="holds no labels"):
             fuse(pl.DataFrame({"a": [[1]], "b": [[2]]}), "mv")
