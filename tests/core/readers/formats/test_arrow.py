@@ -65,6 +65,12 @@ def test_class_names_of_the_schema_are_the_classes(form):
     assert "'tokens' was left out" in " ".join(reading.report.sentences("left out"))
 
 
+@pytest.mark.parametrize("form", [feather, parquet])
+def test_votes_in_lists_are_named_where_no_learner_is_left(form):
+    table = pa.table({"text": ["one", "two", "three"], "votes": [["a", "b"], ["a", "a"], ["b", "b"]]})
+    says(form(table), "Column 'votes' was left out: its cells (list", "are not labels")
+
+
 def test_class_names_are_the_same_in_parts(tmp_path):
     path = tmp_path / "votes.parquet"
     path.write_bytes(parquet(NAMED))
