@@ -359,7 +359,11 @@ CONDITIONS = _by_name(
     Condition("misfit", "the model does not fit the votes", _raised("misfit")),
     Condition("camps", "the panel is split into two camps", _raised("camps")),
     Condition("spellings", "one label occurs in several spellings", _raised("spellings")),
-    Condition("one-class-rules", "the learners are rules that know one class each", _raised("one-class rules")),
+    Condition(
+        "one-class-rules",
+        "the learners are one-class rules, and no method for rules answered",
+        _raised("one-class rules"),
+    ),
     Condition("little-to-gain", "models rarely gain on such a file", _raised("little to gain")),
     Condition("silent", "more than the share X of the rows have no vote", _silent, "most"),
     Condition("below-review", "more than the share X of the rows need review", _review, "most"),

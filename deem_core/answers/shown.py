@@ -27,8 +27,9 @@ class Shown:
         answer: Any = self
         found = answer.summary()
         by = f" by {answer.method}" if answer.method else ""
+        what = "labels, several in a row" if answer.votes.separator else "classes"
         return (
-            f"Answer({found.n_rows:,} rows × {found.n_classes} classes{by}, {found.changed:,} labels differ from the "
+            f"Answer({found.n_rows:,} rows × {found.n_classes} {what}{by}, {found.changed:,} labels differ from the "
             f"majority vote, {int(answer.needs_review.sum()):,} rows to review)"
         )
 
@@ -38,5 +39,6 @@ class Shown:
         said = (repr(self), *answer.notes, *(alarm.text for alarm in answer.alarms))
         shares = answer.shares.tolist()
         shown = bars("Rows by label", answer.votes.classes.tolist(), shares, [percent(one) for one in shares])
-        table = answer.head(10).to_frame().to_html(float_format="{:.3f}".format)
+        first = answer.head(10).to_frame().astype(object)
+        table = first.where(first.notna(), "").to_html(float_format="{:.3f}".format)
         return f"{paragraphs(said)}{shown}{table}"

@@ -14,11 +14,10 @@ from collections.abc import Callable, Sequence
 from deem_core import __version__
 from deem_core.cli import ask, check, compare, describe, fuse, report, runs, simulate, sweep, system, terminal
 from deem_core.cli.options import Parser
-from deem_core.cli.requests import OUTPUTS, Request, Sent, export_options, request, run_facts, start, write_labels
+from deem_core.cli.requests import Request, Sent, export_options, request, run_facts, start, write_labels
 from deem_core.errors import DeemError
 
 __all__ = [
-    "OUTPUTS",
     "Request",
     "Sent",
     "export_options",

@@ -32,7 +32,7 @@ from deem_core.errors import InputError
 from deem_core.files.atomic import write_json
 from deem_core.large import fuse_extract
 from deem_core.methods.registry import METHODS, TRAINED
-from deem_core.text import count, dimensions
+from deem_core.text import count
 
 FAILED = 1
 """Exit code where a condition fails."""
@@ -96,8 +96,7 @@ def _check(options: argparse.Namespace) -> int:
     check_outputs([options.json], inputs=[] if is_run else inputs_of(options))
     found, rest = _of_run(options) if is_run else _of_file(options)
     name = f"Run {options.file[:12]}" if is_run else Path(options.file).name
-    size = dimensions(found.answer.votes.n_rows, found.answer.votes.n_learners, found.answer.votes.n_classes)
-    print(on_one_line(f"{name}: {size}, fused by {found.answer.method}. {rest}".rstrip()))
+    print(on_one_line(f"{name}: {found.answer.votes.dimensions}, fused by {found.answer.method}. {rest}".rstrip()))
     width = max(len(result.condition) for result in found.results)
     for result in found.results:
         said = f"{result.sentence} {result.advice if result.failed else ''}".rstrip()

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from deem_core.answers.export import write_fused
+from deem_core.answers.writers import DOWNLOADS, Names, write_download
 from deem_core.cli import describe, fuse
 from deem_core.cli.options import Parser, reading_options, refuse_settings, training_settings
 from deem_core.errors import InputError
@@ -25,16 +25,12 @@ from deem_core.runs.labelled import run_answer
 
 FILES = ("file", "truth-file", "gold-file", "labels", "model")
 """Files that a request may send, by the options of the command line that name them."""
-OUTPUTS = {"json": "application/json", "csv": "text/csv", "csv.gz": "application/gzip"} | {
-    "tsv": "text/tab-separated-values",
-    "parquet": "application/vnd.apache.parquet",
-}
-"""What an answer may come as, and its media type."""
 EXPORT = ("review-below", "review-share", "blank", "unsafe")
 """Options of the fused file."""
+NAMES = ("from-name", "to-name", "model-version")
+"""Options of predictions for Label Studio."""
 
-_FORMAT = ("format", "from-name", "to-name", "model-version")  # an address says how it wants its labels
-_NONE_OF_A_REQUEST = frozenset((*_FORMAT, "output", "json", "scorecard", "labels-out", "stream", "sample", "help"))
+_NONE_OF_A_REQUEST = frozenset(("format", "output", "json", "scorecard", "labels-out", "stream", "sample", "help"))
 _OF_THE_MACHINE = frozenset(("consider", "draws"))  # names of trainings, and what no run of `apply` takes
 _YES, _NO = ("", "1", "true", "yes", "on"), ("0", "false", "no", "off")
 
@@ -70,7 +66,7 @@ class Request:
         return _export(self.options)
 
 
-def request(command: str, query: Iterable[tuple[str, str]]) -> Request:
+def request(command: str, query: Iterable[tuple[str, str]], kind: str = "csv") -> Request:
     """Return what a command's options in an address ask for.
 
     Parameters
@@ -78,37 +74,45 @@ def request(command: str, query: Iterable[tuple[str, str]]) -> Request:
     command : "describe", "fuse" or "apply"
     query : iterable of (str, str)
         Options by their names without dashes; those that may be repeated are.
+    kind : str
+        What the labels are to come as: a word of `DOWNLOADS`, or ``json`` for none.
 
     Raises
     ------
     InputError
         If there is no such option, or its value is none.
     """
-    actions = _options(command)
+    query, actions = list(query), _options(command)
+    given = [name for name, _ in query if name in NAMES and name in actions]
+    labels = DOWNLOADS[kind if kind in DOWNLOADS else "csv"]
+    if given and labels.format != "label-studio":
+        raise InputError(f"The option {given[0]} is for as=label-studio; leave it out.")
+    output = f"labels{labels.ending}" if given else "labels.csv"
     words = tuple(word for name, value in query if (word := _word(command, actions, name, value)))
-    places = {"describe": ["votes"], "fuse": ["votes", "-o", "fused.csv"], "apply": ["model", "votes", "-o", "f.csv"]}
+    places = {"describe": ["votes"], "fuse": ["votes", "-o", output], "apply": ["model", "votes", "-o", output]}
     try:
         options = _parser().parse_args([command, *places[command], *words])
-        kind = command
+        run = command
         if command != "describe":
             fuse.check_export(options)
+            _export(options)
         if command == "fuse" and options.method in TRAINED:
-            kind = "train"
+            run = "train"
         elif command == "fuse":
             settings = training_settings(options)
             settings.pop("random_state")
             refuse_settings(options.method, settings)
     except InputError as error:
         raise InputError(str(error).split(" Try: ")[0].replace("--", "")) from None
-    return Request(kind, words, options)
+    return Request(run, words, options)
 
 
-def export_options(query: Iterable[tuple[str, str]]) -> dict[str, Any]:
+def export_options(query: Iterable[tuple[str, str]], kind: str) -> dict[str, Any]:
     """Return options of the fused file by their names in an address."""
-    known = [(name, value) for name, value in query]
-    if unknown := [name for name, _ in known if name not in EXPORT]:
-        raise InputError(f"There is no option {unknown[0][:60]!r} here; there are {', '.join(('as', *EXPORT))}.")
-    return request("fuse", known).export
+    known, there = [(name, value) for name, value in query], (*EXPORT, *NAMES)
+    if unknown := [name for name, _ in known if name not in there]:
+        raise InputError(f"There is no option {unknown[0][:60]!r} here; there are {', '.join(('as', *there))}.")
+    return request("fuse", known, kind).export
 
 
 def start(space: Workspace, asked: Request, files: Mapping[str, Sent]) -> Run:
@@ -159,8 +163,10 @@ def run_facts(run: Run) -> dict[str, Any]:
     return {**facts, "result": {**summary, **scores}}
 
 
-def write_labels(space: Workspace, run: Run, path: Path, options: Mapping[str, Any]) -> None:
-    """Write the fused file of a finished run.
+def write_labels(space: Workspace, run: Run, path: Path, kind: str, options: Mapping[str, Any]) -> None:
+    """Write the fused labels of a finished run.
+
+    ``kind`` is a word of `DOWNLOADS`.
 
     Raises
     ------
@@ -169,9 +175,10 @@ def write_labels(space: Workspace, run: Run, path: Path, options: Mapping[str, A
     """
     reading = space.read_inputs(run.spec["inputs"])
     answer = run_answer(space, run, space.with_gold(reading.votes, run.spec))
-    write_fused(reading, answer, path, **options)
+    write_download(reading, answer, path, kind, **options)
 
 
+_NAMES = tuple(name.replace("-", "_") for name in NAMES)
 _BY_FILE = ("truth_file", "gold_file", "labels")
 
 
@@ -186,6 +193,7 @@ def _export(options: argparse.Namespace) -> dict[str, Any]:
         "review_below": options.review_below,
         "review_share": options.review_share,
         "blank": options.blank,
+        "names": Names(**{name: value for name in _NAMES if (value := getattr(options, name))}),
     }
 
 

@@ -36,7 +36,7 @@ def answer(found: Answer, what: str = "class_shares", theme: str = "light") -> g
 
 def _class_shares(found: Answer) -> Picture:
     summary = found.summary()
-    return pictures.class_shares(summary.class_shares, summary.majority_shares, found.votes.classes.tolist())
+    return pictures.class_shares(summary.class_shares, summary.majority_shares, found.probability_names.tolist())
 
 
 def _confidence(found: Answer) -> Picture:

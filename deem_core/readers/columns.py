@@ -99,7 +99,8 @@ def refuse_too_few(source: Source, learners: Sequence[str], notebook: Notebook) 
         what = f"{source.name} has a single learner, {learners[0]!r}; fusing needs at least two columns of votes."
     else:
         what = f"No learner column is left in {source.name}; a column of labels for each learner is needed."
-    raise InputError(f"{what} {reasons}".strip())
+    unread = [note.text for note in notebook.notes if note.column and note.column not in source.columns]
+    raise InputError(" ".join(filter(None, (what, *unread[:2], reasons.strip()))))
 
 
 def refuse_hopeless(request: Request, columns: Sequence[LabelColumn], coding: Coding) -> None:

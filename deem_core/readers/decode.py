@@ -25,7 +25,7 @@ BEGINNING = SMALL_UNPACKED // MOST_RATIO
 
 _SLICE = 1 << 20  # bytes of a packed file that are handed over at once
 _SIGNATURES = (  # how files begin that are not tables, and what to do with them
-    (b"\xd0\xcf\x11\xe0", "an old Excel or Office file", "Open it and save it as CSV (UTF-8)."),
+    (b"\xd0\xcf\x11\xe0", "an old Excel or Office file", "Open it and save it as .xlsx or CSV (UTF-8)."),
     (b"%PDF", "a PDF document", "Export the table as CSV."),
     (b"BZh91AY&SY", "compressed with bzip2", "Unpack it, or compress it with gzip."),
     (b"\xfd7zXZ", "compressed with xz", "Unpack it, or compress it with gzip."),

@@ -9,7 +9,16 @@ from deem_core.errors import InputError
 from deem_core.readers.notes import Notebook
 from deem_core.text import interval, listing, percent
 from deem_core.votes import Votes
-from deem_core.votes.orders import TIES, Pair, PositionBias, one_voice, position_bias, positions, swapped
+from deem_core.votes.orders import (
+    TIES,
+    Pair,
+    PositionBias,
+    one_voice,
+    pairs_known_as_one,
+    position_bias,
+    positions,
+    swapped,
+)
 from deem_core.votes.spelling import folded
 
 FEWEST = 20
@@ -27,7 +36,7 @@ _RUBRIC = {str(mark) for mark in range(1, 6)}
 
 
 def read_orders(
-    votes: Votes, notebook: Notebook, *, swap: bool = False, merge: bool = False
+    votes: Votes, notebook: Notebook, *, swap: bool = False, merge: bool = False, known: Sequence[str] = ()
 ) -> tuple[Votes, tuple[PositionBias, ...]]:
     """Return votes and the bias of judges asked in both orders.
 
@@ -40,6 +49,8 @@ def read_orders(
         Whether labels in the order BA name what was shown first or second.
     merge : bool
         Whether the two answers of a judge are one vote, and none where they contradict each other.
+    known : sequence of str
+        Learners of the model that is to label the votes.
 
     Raises
     ------
@@ -57,7 +68,7 @@ def read_orders(
                 "one vote of. Leave --one-voice out."
             )
         return votes, ()
-    note_orders([Pair(bias.judge, bias.ab, bias.ba) for bias in biases], notebook, merge=merge)
+    note_orders([Pair(bias.judge, bias.ab, bias.ba) for bias in biases], notebook, merge=merge, known=known)
     total = sum(bias.contradicted for bias in biases)
     notebook.add(
         "understood",
@@ -81,9 +92,11 @@ def read_orders(
     return made, biases
 
 
-def note_orders(pairs: Sequence[Pair], notebook: Notebook, *, merge: bool = False) -> None:
+def note_orders(pairs: Sequence[Pair], notebook: Notebook, *, merge: bool = False, known: Sequence[str] = ()) -> None:
     """Note which judges were asked in both orders, and what counts."""
     names = listing([f"{pair.judge!r} ({pair.ab!r}, {pair.ba!r})" for pair in pairs], NAMED)
+    names_known = [name for pair in pairs for name in (pair.ab, pair.ba)]
+    merge = merge or len(pairs_known_as_one(names_known, known)) == len(pairs)
     done = (
         "The two answers of each are one vote where they agree or there is only one, and none where they contradict "
         "each other."

@@ -233,7 +233,7 @@ def _large(stream: Stream, counted: Digest, plan: Plan) -> LargeFile:
     request = plan.request
     chosen, coding = wide.code_learners(request, plan.columns)
     if pairs := find_pairs(column.name for column in chosen):
-        note_orders(pairs, request.notebook)
+        note_orders(pairs, request.notebook, known=request.known_learners)
         request.notebook.add("understood", "How often they contradict each other is counted in files read whole only.")
     request = with_unique_id(request, [column.name for column in chosen])
     wish = wished_order(request, coding.classes)

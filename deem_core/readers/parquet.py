@@ -7,7 +7,7 @@ the second by reading texts as dictionaries.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from deem_core.errors import InputError
 from deem_core.readers.bounds import BYTES_PER_CELL, Packed
 from deem_core.readers.parse import MAX_COLUMNS
+from deem_core.readers.records import BYTES_PER_CELL as BYTES_PER_VALUE
 from deem_core.text import count
 
 _BUFFER = 1 << 20  # bytes read at once from a path: row groups may be larger than memory
@@ -42,7 +43,7 @@ def opened(name: str, file: bytes | os.PathLike[str]) -> Iterator[pq.ParquetFile
             metadata = parquet.metadata
             if metadata.num_columns > MAX_COLUMNS:
                 raise InputError(f"{name} has {metadata.num_columns:,} columns; at most {MAX_COLUMNS:,} can be read.")
-            texts = _texts(parquet.schema_arrow)
+            texts = _texts(parquet)
             if not texts:
                 yield parquet
                 return
@@ -60,7 +61,7 @@ def opened(name: str, file: bytes | os.PathLike[str]) -> Iterator[pq.ParquetFile
 
 def plain_columns(schema: pa.Schema) -> list[str]:
     """Return the columns that are neither lists nor objects."""
-    return [field.name for field in schema if not pa.types.is_nested(field.type)]
+    return [field.name for field in schema if not pa.types.is_nested(_stored(field.type))]
 
 
 def check_rows(parquet: pq.ParquetFile, packed: Packed) -> None:
@@ -71,6 +72,42 @@ def check_rows(parquet: pq.ParquetFile, packed: Packed) -> None:
     # Pages are unpacked one by one, but a text page is held whole beside the texts made of it.
     pages = sum(max(metadata.row_group(group).total_byte_size, 0) for group in range(metadata.num_row_groups))
     packed.check_cells(rows * columns, wide * rows + pages, rows=rows)
+
+
+def check_lists(parquet: pq.ParquetFile, packed: Packed, columns: Collection[str]) -> None:
+    """Refuse lists of which the metadata tells too many values."""
+    metadata, total = parquet.metadata, 0
+    places = [place for name, leaves in _leaves(parquet.schema_arrow) if name in columns for place in leaves]
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        total += sum(max(group.column(place).num_values, 0) for place in places)
+    what = f"{count(total, 'value')} in lists"
+    packed.check_growth(total * BYTES_PER_VALUE, what)
+    packed.check_memory(total * BYTES_PER_VALUE, what)
+
+
+def read_lists(parquet: pq.ParquetFile, packed: Packed, columns: Sequence[str]) -> pa.Table:
+    """Return columns of labels, or of lists of labels, within bounds.
+
+    Raises
+    ------
+    InputError
+        If they take more memory than they may.
+    """
+    check_lists(parquet, packed, columns)
+    table = parquet.read(list(columns), use_pandas_metadata=False).select(list(columns))
+    table.validate(full=True)
+    for column in table.columns:
+        inner = column
+        while _is_list(inner.type):
+            inner = pa.chunked_array([chunk.flatten() for chunk in inner.chunks], inner.type.value_type)
+        check_texts(inner, packed)
+    return table
+
+
+def list_columns(schema: pa.Schema) -> list[str]:
+    """Return the columns that are lists of labels, however deep."""
+    return [field.name for field in schema if _is_list(field.type) and not pa.types.is_nested(_innermost(field.type))]
 
 
 def check_suspicious_rows(parquet: pq.ParquetFile, packed: Packed) -> None:
@@ -105,8 +142,44 @@ def first_line(error: Exception) -> str:
     return str(error).splitlines()[0] if str(error) else type(error).__name__
 
 
-def _texts(schema: pa.Schema) -> list[str]:
-    return [field.name for field in schema if _is_text(field.type)]
+def _texts(parquet: pq.ParquetFile) -> list[str]:
+    """Return the paths of all columns of text, in lists too."""
+    schema = parquet.schema_arrow
+    texts = {field.name for field in schema if _is_text(_innermost(field.type))}
+    return [parquet.schema.column(place).path for name, leaves in _leaves(schema) if name in texts for place in leaves]
+
+
+def _leaves(schema: pa.Schema) -> Iterator[tuple[str, range]]:
+    """Yield columns with the places of their leaves in the file.
+
+    A list has one, an object has several.
+    """
+    start = 0
+    for field in schema:
+        end = start + _n_leaves(field.type)
+        yield field.name, range(start, end)
+        start = end
+
+
+def _n_leaves(kind: pa.DataType) -> int:
+    kind = _stored(kind)
+    if not pa.types.is_nested(kind):
+        return 1
+    return sum(_n_leaves(kind.field(at).type) for at in range(kind.num_fields))
+
+
+def _stored(kind: pa.DataType) -> pa.DataType:
+    return kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
+
+
+def _innermost(kind: pa.DataType) -> pa.DataType:
+    while _is_list(kind):
+        kind = kind.value_type
+    return kind
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
 def _is_text(kind: pa.DataType) -> bool:

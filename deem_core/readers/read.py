@@ -163,7 +163,7 @@ def read(  # noqa: PLR0917  # a public contract, and most callers name the optio
     options |= {"multilabel": multilabel, "empty_is_none": empty_is_none, "one_label": one_label}
     request = request_of(source, notebook, options)
     plan = find_layout(request, layout)
-    votes, biases = read_orders(read_plan(plan), notebook, swap=swap_ba, merge=one_voice)
+    votes, biases = read_orders(read_plan(plan), notebook, swap=swap_ba, merge=one_voice, known=known_learners)
     votes, layout_read = with_order(with_sets(votes, request), request), plan.layout
     if truth_file is not None:
         votes = _with_truth_file(votes, truth_file, request)

@@ -294,5 +294,8 @@ def as_column(cells: list[str]) -> pa.ChunkedArray | None:
 
 
 def as_name(name: str) -> str:
-    """Return a field's name without half characters."""
-    return name.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    """Return a name without half characters.
+
+    Nor has it numbers that are no character at all, as NumPy may hold them.
+    """
+    return name.encode("utf-32", "surrogatepass").decode("utf-32", "replace")

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from deem_core.errors import InputError
 from deem_core.readers import decode, parquet, parse, records
 from deem_core.readers.bounds import Packed
-from deem_core.readers.formats import arrow, exports, folders, foreign, frames
+from deem_core.readers.formats import argilla, argilla_parquet, arrow, exports, folders, foreign, frames
 from deem_core.readers.formats.content import Choice, Content, as_text, told_type
 from deem_core.readers.formats.foreign import Wish
 from deem_core.readers.notes import Notebook
@@ -181,7 +181,7 @@ def _open_bytes(
     beside: Path | None,
 ) -> Source:
     if raw.is_parquet:
-        return _from_parquet(raw, notebook)
+        return _from_parquet(raw, notebook, wish.label)
     content = foreign.read_binary(raw, wish)
     if content is not None:
         return _from_content(raw.name, content, notebook, packed=raw)
@@ -336,15 +336,18 @@ def refuse_repeated(file: str, names: list[str]) -> None:
 
 def _columns_of(path: Path, notebook: Notebook) -> dict[str, pa.ChunkedArray]:
     """Return the columns of one of several Parquet files."""
-    table = _from_parquet(decode.load(path), notebook).table
+    table = _from_parquet(decode.load(path), notebook, None).table
     return {name: table[name] for name in table.column_names}
 
 
-def _from_parquet(raw: decode.Raw, notebook: Notebook) -> Source:
+def _from_parquet(raw: decode.Raw, notebook: Notebook, question: str | None) -> Source:
     texts = {}
     packed = Packed(raw.name, raw.packed)
     with parquet.opened(raw.name, raw.data) as file:
         schema = file.schema_arrow
+        if argilla.is_flat(schema.names):
+            content = argilla_parquet.read_parts([(packed, file)], packed, question)
+            return _from_content(raw.name, content, notebook, packed=raw)
         refuse_repeated(raw.name, [name.strip() for name in schema.names])
         parquet.check_rows(file, packed)
         plain, named = parquet.plain_columns(schema), arrow.class_names(schema.metadata)
@@ -360,6 +363,7 @@ def _from_parquet(raw: decode.Raw, notebook: Notebook) -> Source:
                 texts[field.name] = arrow.with_names(text, named.get(field.name))
     if not texts:
         raise InputError(f"{raw.name} has no column that can be read as labels. Write one column per learner.")
+    notebook.notes.extend(arrow.note_names(name for name in texts if name in named))
     header = tuple(texts)
     names = clean_header(raw.name, header, list(texts.values()), notebook)
     return Source(

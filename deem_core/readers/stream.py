@@ -7,8 +7,8 @@ any number of times, and holds one batch at a time.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ import pyarrow.csv as pacsv
 from deem_core.errors import InputError
 from deem_core.readers import decode, parquet, parse
 from deem_core.readers.bounds import Packed
+from deem_core.readers.formats.argilla_parquet import is_argilla
+from deem_core.readers.formats.arrow import class_names, note_names, with_names
 from deem_core.readers.formats.content import as_text, told_type
 from deem_core.readers.formats.foreign import is_binary
 from deem_core.readers.notes import Notebook
@@ -59,6 +61,8 @@ class Stream:
     compression : "gzip" or None
     lines_before : int
         Lines of a text file before its header.
+    named : mapping
+        Column of a dataset → the names of its classes.
     """
 
     path: Path
@@ -68,6 +72,7 @@ class Stream:
     delimiter: str | None
     compression: str | None
     lines_before: int = 0
+    named: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -94,7 +99,7 @@ class Stream:
             for batch in file.iter_batches(_PARQUET_ROWS, columns=list(self.header)):
                 cells = [pa.chunked_array([column]) for column in batch.columns]
                 texts = []
-                for name, column in zip(self.columns, cells, strict=True):
+                for told, name, column in zip(self.header, self.columns, cells, strict=True):
                     parquet.check_texts(column, packed)
                     text = as_text(column)
                     if text is None:
@@ -102,7 +107,7 @@ class Stream:
                             f"Column {name!r} of {self.name} holds cells that are not text between rows "
                             f"{done + 1:,} and {done + batch.num_rows:,}. Fix them, or write the file without it."
                         )
-                    texts.append(text)
+                    texts.append(with_names(text, self.named.get(told)))
                 yield pa.table(texts, names=list(self.columns))
                 done += batch.num_rows
 
@@ -206,6 +211,8 @@ def open_stream(
     """Open a file and check its header; see `deem_core.readers.source.open_source`."""
     notebook = Notebook() if notebook is None else notebook
     head = _read_head(Path(path))
+    if head.is_parquet and is_argilla(path):
+        raise WholeOnlyError(f"{head.name} is a dataset of Argilla, which is read whole only: leave --stream out.")
     if head.is_parquet:
         return _open_parquet(Path(path), notebook)
     if is_binary(head.data):
@@ -227,8 +234,8 @@ def open_stream(
 
 def is_read_whole(path: str | os.PathLike[str]) -> bool:
     """Tell formats that are read whole only."""
-    head = _read_head(Path(path)).data
-    return is_json(head) or is_binary(head)
+    head = _read_head(Path(path))
+    return is_json(head.data) or is_binary(head.data) or (head.is_parquet and is_argilla(path))
 
 
 def _read_head(path: Path) -> decode.Raw:
@@ -263,21 +270,22 @@ def _open_parquet(path: Path, notebook: Notebook) -> Stream:
         schema = file.schema_arrow
         refuse_repeated(path.name, [name.strip() for name in schema.names])
         parquet.check_suspicious_rows(file, packed)
-        plain = parquet.plain_columns(schema)
+        plain, named = parquet.plain_columns(schema), class_names(schema.metadata)
         first = pa.Table.from_batches(
             islice(file.iter_batches(_FIRST_ROWS, columns=plain), 1), pa.schema([schema.field(name) for name in plain])
         )
-        for field in schema:  # a type does not tell: bytes are text or images
-            if field.name in plain:
-                parquet.check_texts(first[field.name], packed)
-            if field.name not in plain or as_text(first[field.name]) is None:
-                notebook.leave_out(field.name, f"its cells ({told_type(field.type)}) are not labels.")
+        for each in schema:  # a type does not tell: bytes are text or images
+            if each.name in plain:
+                parquet.check_texts(first[each.name], packed)
+            if each.name not in plain or as_text(first[each.name]) is None:
+                notebook.leave_out(each.name, f"its cells ({told_type(each.type)}) are not labels.")
             else:
-                header.append(field.name)
+                header.append(each.name)
     if not header:
         raise InputError(f"{path.name} has no column that can be read as labels. Write one column per learner.")
     names = clean_header(path.name, tuple(header), [], notebook)
-    return Stream(path, tuple(header), tuple(names), "parquet", None, None)
+    notebook.notes.extend(note_names(name for name in header if name in named))
+    return Stream(path, tuple(header), tuple(names), "parquet", None, None, named=named)
 
 
 def _regular(pieces: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:

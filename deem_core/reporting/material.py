@@ -136,6 +136,11 @@ class Material:
         return [str(label) for label in self.reading.votes.classes]
 
     @property
+    def one_voice(self) -> bool:
+        """Whether two answers of a judge were read as one vote."""
+        return bool((self.run.spec["inputs"].get("reading") or {}).get("one_voice"))
+
+    @property
     def settings(self) -> dict[str, Any]:
         """Setting → value."""
         return self.summary.training.setting_values

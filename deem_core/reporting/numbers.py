@@ -61,6 +61,7 @@ def numbers_of(material: Material) -> dict[str, Any]:
             "reported_by": f"deem-studio {__version__}",
         },
         "dataset": _dataset(material),
+        "position_bias": [bias.to_dict() for bias in material.reading.report.position_bias],
         "story": summary.story(title),
         "why": material.why,
         "settings": plain_training["settings"],

@@ -22,6 +22,7 @@ from deem_core.training.guidance import REJECTED
 SECTIONS = {
     "glance": "At a glance",
     "data": "Data",
+    "position_bias": "Position bias",
     "settings": "Settings",
     "learning_rate": "Learning rate",
     "answer": "Who answered and why",
@@ -68,6 +69,7 @@ def sections_of(material: Material) -> dict[str, str]:
     left_out += ("answer",) if material.trained else OF_TRAINING
     left_out += () if material.has_model else OF_MODEL
     left_out += ("learners",) if material.card is None else ()
+    left_out += () if material.reading.report.position_bias else ("position_bias",)
     return {section: title for section, title in SECTIONS.items() if section not in left_out}
 
 
@@ -112,6 +114,9 @@ def pictures_of(material: Material, numbers: Mapping[str, Any]) -> dict[str, Pic
         "label_changes": pictures.label_changes(material.labels.changes, material.labels.classes),
         "confidence": pictures.confidence(material.labels.edges, material.labels.confidence),
     }
+    biases = material.reading.report.position_bias
+    if any(bias.both for bias in biases):
+        by_name["position_bias"] = pictures.position_bias(biases, merged=material.one_voice)
     if material.card is not None:
         by_name["scorecard"] = pictures.scorecard(material.card)
     if material.records:
@@ -153,7 +158,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     plain = (percent, number, grouped, moment, seconds, setting, listed, named, gain, between, times, estimated)
-    for formatter in (*plain, accuracy_of):
+    for formatter in (*plain, accuracy_of, contradicted):
         environment.filters[formatter.__name__] = formatter
     return environment
 
@@ -226,6 +231,12 @@ def accuracy_of(learner: Mapping[str, Any], source: str) -> str:
     """
     share, low, high = (learner[f"{source}_{name}"] for name in ("accuracy", "low", "high"))
     return "–" if share is None else f"{percent(share)} ({percent(low).rstrip(' %')} to {percent(high)})"
+
+
+def contradicted(judge: Mapping[str, Any]) -> str:
+    """Return how often a judge contradicts itself, with its interval."""
+    share, ends = judge["share"], (judge["low"], judge["high"])
+    return "–" if share is None else f"{percent(share)} ({between(ends)})"
 
 
 def times(ratio: float) -> str:

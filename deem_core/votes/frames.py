@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from deem_core.errors import InputError
@@ -19,7 +20,7 @@ from deem_core.text import clip
 from deem_core.votes.table import Votes
 
 LONG = frozenset({"task", "worker", "label"})
-"""Columns of a long frame, as crowd-kit has them."""
+"""Columns of a long frame, as crowd-kit has them; others beside them are left out."""
 
 IDS = ("id",)
 TRUTHS = frozenset({"truth", "ground_truth", "gold", "label", "labels", "y_true", "true_label"})
@@ -27,7 +28,15 @@ TRUTHS = frozenset({"truth", "ground_truth", "gold", "label", "labels", "y_true"
 
 
 def is_frame(X: Any) -> bool:
-    """Tell frames from arrays, lists and Votes."""
+    """Tell frames from arrays, lists and Votes.
+
+    Raises
+    ------
+    InputError
+        If it is a frame whose rows are not there yet.
+    """
+    if type(X).__name__ == "LazyFrame" and hasattr(X, "collect"):
+        raise InputError("A LazyFrame holds no rows yet. Pass what its collect() returns.")
     return isinstance(X, pd.DataFrame) or hasattr(X, "__arrow_c_stream__")
 
 
@@ -37,7 +46,8 @@ def frame_votes(X: Any, *, classes: Sequence[Any] | None = None) -> Votes:
     Parameters
     ----------
     X : frame
-        With a column per learner, or with just the columns task, worker and label. The index of pandas, or the column
+        With a column per learner, or with the columns task, worker and label, of which pandas may have task as its
+        index. The index of pandas, or the column
         ``id`` of others, names the rows.
     classes : sequence, optional
 
@@ -47,14 +57,18 @@ def frame_votes(X: Any, *, classes: Sequence[Any] | None = None) -> Votes:
         If it has no labels, or a column that may be the truth.
     """
     if isinstance(X, pd.DataFrame):
-        if {str(name) for name in X.columns} == LONG and X.shape[1] == len(LONG):
+        if X.index.name == "task" and "task" not in X.columns:
+            long = X.reset_index()
+            X = long if set(map(str, long.columns)) >= LONG else X
+        if {str(name) for name in X.columns} >= LONG and X.columns.is_unique:
+            X = X.rename(columns=str)[sorted(LONG)]
             columns = {str(name): X[name].astype(object).where(X[name].notna(), None).to_numpy() for name in X.columns}
             return _long(columns, classes)
         return Votes.from_frame(X, classes=classes)
     table = as_table(X)
     names = table.column_names
-    if set(names) == LONG and len(names) == len(LONG):
-        return _long({name: _values(name, table[name]) for name in names}, classes)
+    if set(names) >= LONG and len(set(names)) == len(names):
+        return _long({name: _values(name, table[name]) for name in LONG}, classes)
     row_id = next((name for name in names if name in IDS), None)
     truth = next((name for name in names if name.casefold() in TRUTHS), None)
     if truth is not None:
@@ -84,10 +98,12 @@ def as_table(X: Any) -> pa.Table:
 
 
 def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column without the layouts of text that few functions know."""
+    """Return a column without the layouts that few functions know."""
+    if pa.types.is_run_end_encoded(column.type):
+        return plain(pa.chunked_array([pc.run_end_decode(chunk) for chunk in column.chunks], column.type.value_type))
     if pa.types.is_dictionary(column.type):
         if not _is_view(column.type.value_type):
-            return column.cast(column.type.value_type)
+            return pa.chunked_array([chunk.dictionary_decode() for chunk in column.chunks], column.type.value_type)
         chunks = [chunk.dictionary.cast(pa.large_string()).take(chunk.indices) for chunk in column.chunks]
         return pa.chunked_array(chunks, pa.large_string())
     return column.cast(pa.large_string()) if _is_view(column.type) else column

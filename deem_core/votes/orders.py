@@ -208,9 +208,17 @@ def position_bias(votes: Votes) -> tuple[PositionBias, ...]:
     )
 
 
-def one_voice(votes: Votes) -> Votes:
-    """Return votes with the two answers of a judge as one learner."""
-    pairs = find_pairs(votes.learners)
+def pairs_known_as_one(names: Iterable[str], known: Collection[str]) -> tuple[Pair, ...]:
+    """Return the judges whose answers a model knows as one vote."""
+    return tuple(pair for pair in find_pairs(names) if pair.judge in known and not {pair.ab, pair.ba} & set(known))
+
+
+def one_voice(votes: Votes, pairs: Sequence[Pair] | None = None) -> Votes:
+    """Return votes with the two answers of a judge as one learner.
+
+    By default those of every judge.
+    """
+    pairs = find_pairs(votes.learners) if pairs is None else pairs
     if not pairs:
         return votes
     place = {name: j for j, name in enumerate(votes.learners)}

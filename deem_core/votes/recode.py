@@ -18,6 +18,7 @@ from deem_core.votes.checks import hard_codes
 from deem_core.votes.coding import UnknownLabelError, as_label_array, code_truth, key_of
 from deem_core.votes.frames import frame_votes, is_frame
 from deem_core.votes.gold import Gold
+from deem_core.votes.orders import find_pairs, one_voice, pairs_known_as_one
 from deem_core.votes.spelling import folded
 
 MIN_LEARNERS = 3
@@ -45,6 +46,8 @@ class Recoded:
         Learners who voted, but for no label that the model knows → their labels.
     spelled : bool
         Whether some unknown labels are known ones in another spelling.
+    merged : tuple of str
+        Judges asked in both orders whose two answers became one vote, since the model knows them so.
     """
 
     votes: Votes
@@ -54,6 +57,7 @@ class Recoded:
     same_terms: bool = False
     unread: dict[str, tuple[str, ...]] = field(default_factory=dict)
     spelled: bool = False
+    merged: tuple[str, ...] = ()
 
     @property
     def codes(self) -> Codes:
@@ -63,6 +67,16 @@ class Recoded:
     def sentences(self) -> list[str]:
         """Return what was not as in training, as plain sentences."""
         sentences = []
+        if self.merged:
+            sentences.append(
+                f"The two answers of {listing(self.merged, 5)} became one vote where they agree and none where they "
+                "contradict each other, as in training."
+            )
+        if apart := [pair.judge for pair in find_pairs(self.absent) if pair.judge in self.extra]:
+            sentences.append(
+                f"The model knows the two answers of {listing(apart, 5)} as two learners. Leave --one-voice out, and "
+                "they count."
+            )
         if self.unknown:
             names = ", ".join(repr(label) for label in list(self.unknown)[:5])
             total = sum(self.unknown.values())
@@ -151,8 +165,9 @@ def votes_to_learn_from(X: Any, allow_few: bool = False) -> Votes:
 def recode(X: Any, learners: Sequence[str], classes: NDArray[Any], *, soft: bool = False) -> Recoded:
     """Return new rows over a model's learners and classes.
 
-    Votes and frames are matched by learner name, arrays by position. Probabilities of classes that the model does not
-    know are left out and the others scaled to 1; a vote for such a class counts as not cast.
+    Votes and frames are matched by learner name, arrays by position. The two answers of a judge asked in both orders
+    are one vote where the model knows the judge alone. Probabilities of classes that the model does not know are left
+    out and the others scaled to 1; a vote for such a class counts as not cast.
 
     Parameters
     ----------
@@ -172,6 +187,8 @@ def recode(X: Any, learners: Sequence[str], classes: NDArray[Any], *, soft: bool
     if votes.learners == learners and _same_labels(votes.classes, classes):
         kept = votes if soft or votes.soft is None else replace(votes, soft=None)
         return Recoded(kept, {}, (), (), same_terms=True)
+    pairs = pairs_known_as_one(votes.learners, learners) if isinstance(X, Votes) or is_frame(X) else ()
+    votes = one_voice(votes, pairs)
     code_of = {key_of(label): code for code, label in enumerate(classes.tolist())}
     lookup = np.array([*(code_of.get(key_of(label), NO_VOTE) for label in votes.classes.tolist()), NO_VOTE], np.int32)
     codes = lookup[votes.codes]
@@ -200,7 +217,8 @@ def recode(X: Any, learners: Sequence[str], classes: NDArray[Any], *, soft: bool
         codes = hard_codes(shares)  # among equals the first class, which may be another one now
     gold, ordered = _recoded_gold(votes, classes), votes.ordered and _keeps_order(lookup[:-1])
     made = Votes(codes, classes, learners, votes.ids, truth, shares, truth_only, gold, ordered)
-    return Recoded(made, unknown, absent, extra, unread=unread, spelled=spelled)
+    merged = tuple(pair.judge for pair in pairs)
+    return Recoded(made, unknown, absent, extra, unread=unread, spelled=spelled, merged=merged)
 
 
 def _as_votes_over(X: Any, classes: NDArray[Any]) -> Votes:

@@ -297,11 +297,11 @@ class Votes:
 
     def _repr_html_(self) -> str:
         """Return size, classes and the first rows, for notebooks."""
-        names, cast = np.array([*self.classes.tolist(), None], object), self.class_counts.sum(axis=0)
+        names, cast = np.array([*self.classes.tolist(), ""], object), self.class_counts.sum(axis=0)
         rows = pd.DataFrame(names[self.codes[:10]], index=self.ids[:10], columns=list(self.learners))
         shares = cast / max(int(cast.sum()), 1)
         shown = bars("Votes by class", self.classes.tolist(), shares.tolist(), [f"{n:,}" for n in cast])
-        return f"{paragraphs([repr(self)])}{shown}{rows.to_html(na_rep='', max_cols=20)}"
+        return f"{paragraphs([repr(self)])}{shown}{rows.to_html(max_cols=20)}"
 
     def select_rows(self, rows: Any) -> Votes:
         """Return the Votes of some rows; classes stay as they are.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +16,7 @@ import pyarrow.parquet
 import streamlit as st
 
 from deem_core import InputError
-from deem_core.answers import Answer, Names, export, write_answer
+from deem_core.answers import DOWNLOADS, ZIPPED, Answer, Names, export, write_download
 from deem_core.readers import Reading, Source
 from deem_core.runs import Run, labels_path, run_answer
 from deem_core.text import clip
@@ -27,18 +26,19 @@ from studio.data.datasets import Opened, open_dataset
 from studio.workspace import workspace
 
 LABEL_STUDIO = "Label Studio predictions"
-DATASET = "_dataset.zip"
+DATASET = ZIPPED
 """Ending of a folder in a zip file."""
 
-FORMATS = {
-    "CSV": (".csv", "text/csv"),
-    "CSV, gzipped": (".csv.gz", "application/gzip"),
-    "TSV": (".tsv", "text/tab-separated-values"),
-    "Parquet": (".parquet", "application/vnd.apache.parquet"),
-    "JSON lines": (".jsonl", "application/x-ndjson"),
-    LABEL_STUDIO: (".json", "application/json"),
-    "Hugging Face dataset (zip)": (DATASET, "application/zip"),
+_TITLES = {
+    "csv": "CSV",
+    "csv.gz": "CSV, gzipped",
+    "tsv": "TSV",
+    "parquet": "Parquet",
+    "jsonl": "JSON lines",
+    "label-studio": LABEL_STUDIO,
+    "huggingface": "Hugging Face dataset (zip)",
 }
+FORMATS = {title: (DOWNLOADS[kind].ending, DOWNLOADS[kind].media_type) for kind, title in _TITLES.items()}
 """What fused labels can be exported as: name → ending and media type."""
 
 IN_SPREADSHEETS = (".csv", ".csv.gz", ".tsv")
@@ -128,16 +128,10 @@ def fused_bytes(
 
     The options are those of `export.fused_table`; the names are for Label Studio. A folder comes as a zip file.
     """
+    kind = next(word for word, one in DOWNLOADS.items() if one.ending == ending)
 
     def write(path: Path) -> None:
-        if ending != DATASET:
-            write_answer(result.reading, result.answer, path, spreadsheet_safe=safe, names=names, **options)
-            return
-        folder = path.parent / "dataset"
-        write_answer(result.reading, result.answer, folder, format="huggingface", **options)
-        with zipfile.ZipFile(path, "w") as packed:  # Parquet is packed already
-            for file in sorted(folder.rglob("*.*")):
-                packed.write(file, file.relative_to(folder))
+        write_download(result.reading, result.answer, path, kind, names, spreadsheet_safe=safe, **options)
 
     return _bytes_of(write, ending)
 

@@ -35,6 +35,8 @@ from studio.serving.policy import policy
 from studio.serving.received import FILE_PARTS, Folder, Refusal, bounded, most_bytes, received, safe_name
 
 ROOT = f"{API}v1"
+JSON = "json"
+"""What an answer comes as where labels are not asked for."""
 WAIT_SECONDS, MOST_WAIT = 10.0, 60.0
 """How long an answer is waited for before a run's address is told instead, and the longest wish."""
 DESCRIBE_SECONDS = 180.0
@@ -153,7 +155,7 @@ async def _start(
     space, query = _space(asked), _query(asked)
     kind, wait = _output(query), _wait(query)
     trained = _taken(query, "run") if "model" in needed else None
-    wish = await run_in_threadpool(_asked, cli.request, command, query)
+    wish = await run_in_threadpool(_asked, cli.request, command, query, kind)
     if trained is not None:
         model = (await run_in_threadpool(_find, space, trained)).result("model.safetensors")
         if model is None:
@@ -167,7 +169,7 @@ async def _start(
     while time.monotonic() < until and await run_in_threadpool(run.is_active):
         await asyncio.sleep(_LOOK_SECONDS)
     state = run.state()
-    if state.state == "done" and kind != "json":
+    if state.state == "done" and kind != JSON:
         return await _file(space, run, kind, wish.export, folder)
     status = {"done": 200, "failed": 422}.get(state.state, 202)
     return await run_in_threadpool(_told, run, status)
@@ -184,7 +186,7 @@ async def _labels(asked: Request, folder: Folder) -> Response:
 
     space, query = _space(asked), _query(asked)
     kind = _output(query, "csv")
-    options = await run_in_threadpool(_asked, cli.export_options, query)
+    options = await run_in_threadpool(_asked, cli.export_options, query, kind)
     run = await run_in_threadpool(_find, space, asked.path_params["id"])
     state = run.state()
     if state.state != "done":
@@ -194,20 +196,22 @@ async def _labels(asked: Request, folder: Folder) -> Response:
 
 
 async def _file(space: Workspace, run: Run, kind: str, options: Mapping[str, Any], folder: Folder) -> Response:
-    """Return the fused file of a finished run."""
+    """Return the fused labels of a finished run as a file."""
     from deem_core import cli  # noqa: PLC0415  # the server starts without the library
+    from deem_core.answers import DOWNLOADS  # noqa: PLC0415
 
-    if kind == "json":
-        raise Refusal(400, "Labels come as csv, csv.gz, tsv or parquet; the run itself is JSON.")
-    path = folder.path / f"fused.{kind}"
+    if kind == JSON:
+        raise Refusal(400, f"Labels come as {', '.join(DOWNLOADS)}; the run itself is JSON.")
+    labels = DOWNLOADS[kind]
+    path = folder.path / f"fused{labels.ending}"
     async with _turn():
-        await run_in_threadpool(cli.write_labels, space, run, path, options)
+        await run_in_threadpool(cli.write_labels, space, run, path, kind, options)
     stem = safe_name(run.spec["inputs"]["name"].split(".")[0]) or "votes"
     folder.kept = True
     return FileResponse(
         path,
-        media_type=cli.OUTPUTS[kind],
-        filename=f"{stem}_fused.{kind}",
+        media_type=labels.media_type,
+        filename=f"{stem}_fused{labels.ending}",
         headers={"Content-Location": _address(run)},
         background=BackgroundTask(folder.remove),
     )
@@ -287,12 +291,13 @@ def _taken(query: list[tuple[str, str]], name: str) -> str | None:
     return found[-1] if found else None
 
 
-def _output(query: list[tuple[str, str]], usual: str = "json") -> str:
-    from deem_core import cli  # noqa: PLC0415  # the server starts without the library
+def _output(query: list[tuple[str, str]], usual: str = JSON) -> str:
+    """Return what the answer comes as: JSON, or a kind of file."""
+    from deem_core.answers import DOWNLOADS  # noqa: PLC0415  # the server starts without the library
 
     kind = _taken(query, "as") or usual
-    if kind not in cli.OUTPUTS:
-        raise Refusal(400, f"There is no output {kind[:40]!r}; there are {', '.join(cli.OUTPUTS)}.")
+    if kind != JSON and kind not in DOWNLOADS:
+        raise Refusal(400, f"There is no output {kind[:40]!r}; there are {', '.join((JSON, *DOWNLOADS))}.")
     return kind
 
 

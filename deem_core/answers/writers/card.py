@@ -31,6 +31,7 @@ MOST_SENTENCE = 2_000
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _LARGER = ((10_000_000, "1M<n<10M"), (100_000_000, "10M<n<100M"))
+_OF_TEXTS = "text-classification"
 _MARKUP = re.compile(r"[\\`*_{}\[\]#+!|~$@=]|^[-.]|:(?=//)|(?<=www)\.")
 
 
@@ -75,6 +76,9 @@ def _header(reading: Reading, made: Card) -> Iterator[str]:
     yield f"pretty_name: {_text(f'{reading.source.name}, fused labels')}"
     yield "task_categories:"
     yield f"- {_task(reading)}"
+    if reading.votes.separator and _task(reading) == _OF_TEXTS:
+        yield "task_ids:"
+        yield "- multi-label-classification"
     yield "size_categories:"
     yield f"- {_size(made.n_rows)}"
     yield "tags:"
@@ -89,13 +93,15 @@ def _header(reading: Reading, made: Card) -> Iterator[str]:
     yield "  features:"
     for name, feature in made.features.items():
         yield f"  - name: {_text(name)}"
-        if feature["_type"] != "ClassLabel":
+        if feature["_type"] == "Value":
             yield f"    dtype: {feature['dtype']}"
             continue
-        yield "    dtype:"
+        several = feature["_type"] == "Sequence"
+        yield "    sequence:" if several else "    dtype:"
         yield "      class_label:"
         yield "        names:"
-        yield from (f"          '{code}': {_text(label)}" for code, label in enumerate(feature["names"]))
+        names = (feature["feature"] if several else feature)["names"]
+        yield from (f"          '{code}': {_text(label)}" for code, label in enumerate(names))
     yield "  splits:"
     yield "  - name: train"
     yield f"    num_bytes: {made.n_bytes}"
@@ -125,7 +131,7 @@ def _task(reading: Reading) -> str:
     if reading.report.layout == "long":
         return "other"
     others = (name for name in source.columns if roles.get(name) == "ignored")
-    return "text-classification" if any(not source.holds_names(name) for name in others) else "other"
+    return _OF_TEXTS if any(not source.holds_names(name) for name in others) else "other"
 
 
 def _size(n_rows: int) -> str:
@@ -142,8 +148,9 @@ def _body(reading: Reading, answer: Answer, made: Card) -> Iterator[str]:
         known = f"with {count(votes.gold.n_rows, 'known label')}"
     yield f"# Fused labels of {plain(reading.source.name)}"
     yield ""
+    what = "The labels of each row, several or none," if votes.separator else "One label per row,"
     yield (
-        f"One label per row, fused from the votes of several learners ({dimensions(*_dimensions(answer))}) by "
+        f"{what} fused from the votes of several learners ({dimensions(*_dimensions(answer))}) by "
         f"{plain(answerer(answer) or 'an unnamed method')}, {known}. The columns of the source "
         "file are as they came."
     )

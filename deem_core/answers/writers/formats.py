@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,28 +32,61 @@ class Written:
         What people call it.
     endings : tuple of str
         Of file names that stand for it; empty for a folder.
+    media_type : str
+        Of its file, or of a folder as a zip file.
     """
 
     name: str
     title: str
     endings: tuple[str, ...]
+    media_type: str
+
+
+@dataclass(frozen=True)
+class Download:
+    """File of fused labels to be sent, a folder as a zip.
+
+    Attributes
+    ----------
+    format : str
+        A name of `FORMATS`.
+    ending, media_type : str
+    """
+
+    format: str
+    ending: str
+    media_type: str
 
 
 FORMATS = {
     one.name: one
     for one in (
-        Written("csv", "CSV", (".csv", ".csv.gz")),
-        Written("tsv", "TSV", (".tsv", ".tsv.gz")),
-        Written("parquet", "Parquet", (".parquet",)),
-        Written("jsonl", "JSON lines", (".jsonl", ".jsonl.gz")),
-        Written("label-studio", "Label Studio predictions", (".json",)),
-        Written("huggingface", "Hugging Face dataset folder", ()),
+        Written("csv", "CSV", (".csv", ".csv.gz"), "text/csv"),
+        Written("tsv", "TSV", (".tsv", ".tsv.gz"), "text/tab-separated-values"),
+        Written("parquet", "Parquet", (".parquet",), "application/vnd.apache.parquet"),
+        Written("jsonl", "JSON lines", (".jsonl", ".jsonl.gz"), "application/x-ndjson"),
+        Written("label-studio", "Label Studio predictions", (".json",), "application/json"),
+        Written("huggingface", "Hugging Face dataset folder", (), "application/zip"),
     )
 }
 """Every format by its name."""
 
 TABLES = ("csv", "tsv", "parquet", "jsonl")
 """Those that are one table in one file."""
+
+ZIPPED = "_dataset.zip"
+"""Ending of a folder as a zip file."""
+
+_GZIP = "application/gzip"
+
+DOWNLOADS = {
+    ending.removeprefix(".") if one.name in TABLES else one.name: Download(
+        one.name, ending, _GZIP if ending.endswith(".gz") else one.media_type
+    )
+    for one in FORMATS.values()
+    for ending in one.endings or (ZIPPED,)
+}
+"""Every file that can be sent, by a word: ``csv``, ``csv.gz``, …, ``label-studio``, ``huggingface``."""
 
 _OF_TABLES = ("label_column", "originals", "probabilities", "diagnostics")  # options that columns have
 
@@ -142,3 +177,36 @@ def write_answer(
     else:
         review = {name: value for name, value in options.items() if name not in _OF_TABLES}
         label_studio.write(reading, answer, path, names=names or Names(), **review)
+
+
+def write_download(
+    reading: Reading,
+    answer: Answer,
+    path: str | os.PathLike[str],
+    kind: str,
+    names: Names | None = None,
+    **options: Any,
+) -> None:
+    """Write fused labels as one file, whatever the format.
+
+    Parameters
+    ----------
+    reading, answer
+        As in `write_answer`.
+    path : path
+        In a folder of its own, where a folder can be made, too.
+    kind : str
+        A word of `DOWNLOADS`.
+    names, **options
+        As in `write_answer`.
+    """
+    form = DOWNLOADS[kind].format
+    if form != "huggingface":
+        write_answer(reading, answer, path, format=form, names=names, **options)
+        return
+    folder = Path(path).with_name("dataset")
+    write_answer(reading, answer, folder, format=form, **options)
+    with zipfile.ZipFile(path, "w") as packed:  # Parquet is packed already
+        for file in sorted(folder.rglob("*.*")):
+            packed.write(file, file.relative_to(folder))
+    shutil.rmtree(folder)

@@ -1,6 +1,7 @@
 """Hugging Face dataset folder: Parquet files with a card.
 
-``load_dataset(FOLDER)`` reads it, and it can be uploaded as it is. Labels are class codes with names (ClassLabel).
+``load_dataset(FOLDER)`` reads it, and it can be uploaded as it is. Labels are class codes with names (ClassLabel), or
+lists of them where a row may have several.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
@@ -23,12 +25,14 @@ from deem_core.errors import InputError
 from deem_core.files.tables import class_texts
 from deem_core.readers import Reading
 from deem_core.typing import Integers
-from deem_core.votes import NO_VOTE
+from deem_core.votes import NO_VOTE, Votes
+from deem_core.votes.label_sets import LabelSets
 
 SHARD_ROWS = 2 * PART_ROWS
 """Rows of one Parquet file."""
 
 _MAJORITY = "majority_vote"
+_SETS = pa.list_(pa.int64())  # labels of a row that may have several
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:
@@ -98,7 +102,7 @@ def _fill(folder: Path, reading: Reading, answer: Answer, options: dict[str, Any
         writer = None
         try:
             for part in _parts(reading, answer, rows, column, options):
-                features = features or features_of(part.schema, class_texts(answer.votes))
+                features = features or features_of(part.schema, _label_names(answer.votes))
                 info = json.dumps({"info": {"features": features}})
                 table = part.replace_schema_metadata({"huggingface": info})
                 writer = writer or pyarrow.parquet.ParquetWriter(file, table.schema)
@@ -126,9 +130,9 @@ def _parts(reading: Reading, answer: Answer, rows: range, column: str, options: 
         if options.get("blank"):  # as the column of text tells
             labels = labels.copy()
             labels[table[column].is_null().to_numpy(zero_copy_only=False)] = NO_VOTE
-        columns[names.index(column)] = _coded(labels)
+        columns[names.index(column)] = _coded(labels, part.votes)
         if options.get("diagnostics", True):
-            columns[_majority_column(names)] = _coded(part.majority)
+            columns[_majority_column(names)] = _coded(part.majority, part.votes)
         yield pa.table(columns, names=names)
 
 
@@ -141,8 +145,18 @@ def _majority_column(names: list[str]) -> int:
     return found[-1]
 
 
-def _coded(codes: Integers) -> pa.Array:
-    return pa.array(codes, pa.int64(), mask=codes == NO_VOTE)
+def _coded(codes: Integers, votes: Votes) -> pa.Array:
+    """Return labels as class codes, sets of labels as lists of them."""
+    if not votes.separator:
+        return pa.array(codes, pa.int64(), mask=codes == NO_VOTE)
+    members = LabelSets.of(votes.classes.tolist(), votes.separator).members
+    sets = pa.array([np.flatnonzero(row).tolist() for row in members], _SETS)
+    return sets.take(pa.array(codes, pa.int64(), mask=codes == NO_VOTE))
+
+
+def _label_names(votes: Votes) -> list[str]:
+    """Return the names of the codes."""
+    return list(LabelSets.of(votes.classes.tolist(), votes.separator).labels) if votes.separator else class_texts(votes)
 
 
 def _plain(cells: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -154,13 +168,13 @@ def _plain(cells: pa.ChunkedArray) -> pa.ChunkedArray:
 def features_of(schema: pa.Schema, classes: list[str]) -> dict[str, Any]:
     """Return the features as the library ``datasets`` describes them.
 
-    The only whole numbers are class codes: cells of the file are text, and figures have decimals.
+    The only whole numbers are class codes, the only lists those of several labels: cells of the file are text, and
+    figures have decimals.
     """
     labels = {"names": classes, "_type": "ClassLabel"}
-    return {
-        field.name: labels if field.type == pa.int64() else {"dtype": _dtype(field.type), "_type": "Value"}
-        for field in schema
-    }
+    several = {"feature": labels, "_type": "Sequence"}
+    kinds: dict[pa.DataType, dict[str, Any]] = {pa.int64(): labels, _SETS: several}
+    return {field.name: kinds.get(field.type, {"dtype": _dtype(field.type), "_type": "Value"}) for field in schema}
 
 
 def _dtype(kind: pa.DataType) -> str:

@@ -22,7 +22,8 @@ from deem_core.files.atomic import whole_file
 from deem_core.files.json_lines import line_of
 from deem_core.files.tables import DIGITS, class_texts, id_texts, row_names
 from deem_core.readers import Reading
-from deem_core.votes import NO_VOTE
+from deem_core.votes import NO_VOTE, Votes
+from deem_core.votes.sets import Sets
 
 _NOT_DATA = ("learner", "truth", "gold", "worker", "label")  # roles of columns that a task does not show
 _WHOLE = r"0|[1-9][0-9]{0,14}"  # so many digits every reader of JSON keeps
@@ -102,7 +103,7 @@ def tasks(
     numbered, start = _numbered(reading), 0
     for part in answer.parts() if answer.votes.n_rows else [answer]:
         rows = reading_rows(reading, start, start + part.votes.n_rows)
-        labels = class_texts(part.votes)
+        labels = _choices(part.votes)
         shown = part.codes
         if blank:
             left = part.doubtful if review_below is None else part.below(review_below)
@@ -117,14 +118,25 @@ def tasks(
         start += part.votes.n_rows
 
 
-def _prediction(label: str, score: float, version: str, names: Names) -> dict[str, Any]:
+def _choices(votes: Votes) -> list[list[str]]:
+    """Return the choices that each class means.
+
+    Several, or none, where classes are sets of labels.
+    """
+    texts = class_texts(votes)
+    if not votes.separator:
+        return [[text] for text in texts]
+    return [Sets(votes.separator).parts(text) or [] for text in texts]
+
+
+def _prediction(choices: list[str], score: float, version: str, names: Names) -> dict[str, Any]:
     choice = {
         "from_name": names.from_name,
         "to_name": names.to_name,
         "type": "choices",
-        "value": {"choices": [label]},
+        "value": {"choices": choices},
     }
-    return {"model_version": version, "score": score, "result": [choice]}
+    return {"model_version": version, "score": score, "result": [choice] if choices else []}
 
 
 def _numbered(reading: Reading) -> bool:

@@ -23,6 +23,7 @@ _DROPPED = ("discarded", "draft", "pending")
 """Responses that were not submitted."""
 _RESPONSES, _USERS, _STATUS = ".responses", ".responses.users", ".responses.status"
 _SUGGESTION, _AGENT = ".suggestion", ".suggestion.agent"
+_OF_A_QUESTION = (_RESPONSES, _USERS, _STATUS, _SUGGESTION, _AGENT)
 
 
 def is_record(record: Any) -> bool:
@@ -58,11 +59,20 @@ def read_records(records: Iterable[tuple[str, Any]], packed: Packed, encoding: s
     return ballots.content(wish, format=FORMAT, title=TITLE, encoding=encoding, notes=_told(taken.dropped))
 
 
+def question_columns(columns: Iterable[str]) -> list[str]:
+    """Return the columns that hold answers or suggestions."""
+    names = list(columns)
+    parts = tuple(
+        f"{name.removesuffix(_USERS)}{part}" for name in names if name.endswith(_USERS) for part in _OF_A_QUESTION
+    )
+    return [name for name in names if name in parts]
+
+
 def read_flat(rows: Iterable[Mapping[str, Any]], packed: Packed, encoding: str, wish: str | None) -> Content:
     """Return the responses of a dataset in flat columns."""
     ballots, users = Ballots(packed), _Users()
     taken = _Taken(ballots)
-    for number, record in enumerate(rows, start=1):
+    for number, record in enumerate(map(_plain_row, rows), start=1):
         questions = [name.removesuffix(_USERS) for name in record if name.endswith(_USERS)]
         parts = tuple(f"{name}{part}" for name in questions for part in (_RESPONSES, _SUGGESTION))
         data = {
@@ -149,6 +159,19 @@ def _told(dropped: Counter[str]) -> Iterator[Note]:
         yield Note(
             "left out", f"Left out {count(dropped.total(), 'response')} not submitted: {kinds}.", dropped.total()
         )
+
+
+def _plain_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row with values that JSON could hold."""
+    return {key: _plain(value) for key, value in row.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    if isinstance(value, dict):
+        return _plain_row(value)
+    return value if value is None or isinstance(value, (str, bool, int, float)) else str(value)
 
 
 def _list(value: Any) -> list[Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -96,8 +96,7 @@ def table_content(
         Column → the names of its classes; by default what the schema says.
     """
     if argilla.is_flat(table.column_names):
-        rows = (row for batch in table.to_batches(max_chunksize=1000) for row in _typed(batch.to_pylist()))
-        return argilla.read_flat(rows, packed, "arrow", wish)
+        return argilla.read_flat(rows_of(table), packed, "arrow", wish)
     names = class_names(table.schema.metadata) if known is None else known
     columns: dict[str, pa.ChunkedArray] = {}
     notes: list[Note] = []
@@ -105,7 +104,8 @@ def table_content(
         column = table.column(position)
         check_texts(column, packed)
         _check_views(column, packed)
-        text = as_text(column) if pa.types.is_nested(field.type) else as_text(plain(column))
+        whole = pa.types.is_nested(field.type) and not pa.types.is_run_end_encoded(field.type)
+        text = as_text(column if whole else plain(column))
         if text is None:
             why = f"its cells ({told_type(field.type)}) are not labels."
             notes.append(Note("left out", f"Column {field.name!r} was left out: {why}", 1, column=field.name))
@@ -114,9 +114,7 @@ def table_content(
             while name in columns:  # refused by its name, later
                 name += " "
             columns[name] = with_names(text, names.get(field.name))
-    used = [name for name in columns if name in names]
-    if used:
-        notes.append(Note("understood", f"Class names of {quoted(used)} come from the dataset.", len(used)))
+    notes += note_names(name for name in columns if name in names)
     if not columns:
         raise InputError(f"{packed.name} has no column that can be read as labels. Write one column per learner.")
     return Content(columns, "arrow", title, "arrow", notes=tuple(notes))
@@ -153,6 +151,18 @@ def with_names(text: pa.ChunkedArray, names: Sequence[str] | None) -> pa.Chunked
     return pa.chunked_array(made, pa.string())
 
 
+def note_names(columns: Iterable[str]) -> list[Note]:
+    """Note whose classes are named by the dataset."""
+    used = list(columns)
+    return [Note("understood", f"Class names of {quoted(used)} come from the dataset.", len(used))] if used else []
+
+
+def rows_of(table: pa.Table) -> Iterator[dict[str, Any]]:
+    """Yield rows as Python values, a few made at a time."""
+    for batch in table.to_batches(max_chunksize=1000):
+        yield from batch.to_pylist()
+
+
 def _batches(reader: Any) -> Iterator[pa.RecordBatch]:
     if hasattr(reader, "num_record_batches"):
         yield from (reader.get_batch(at) for at in range(reader.num_record_batches))
@@ -184,17 +194,3 @@ def _view_bytes(chunk: pa.Array) -> int:
     """Return the letters of all views: the first number of each."""
     views = np.frombuffer(chunk.buffers()[1], np.int32).reshape(-1, 4)
     return int(views[chunk.offset : chunk.offset + len(chunk), 0].astype(np.int64).sum())
-
-
-def _typed(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield rows with values that JSON could hold."""
-    for row in rows:
-        yield {key: _plain(value) for key, value in row.items()}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_plain(each) for each in value]
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    return value if value is None or isinstance(value, (str, bool, int, float)) else str(value)

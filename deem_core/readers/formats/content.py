@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from deem_core.errors import InputError
 from deem_core.readers.notes import Note
+from deem_core.readers.records import as_name
 from deem_core.text import clip, quoted
 
 
@@ -71,6 +72,17 @@ class Content:
     roles: Mapping[str, str] = field(default_factory=dict)
     choice: Choice | None = None
     notes: tuple[Note, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Take half characters out of the names, which no file could hold."""
+        columns: dict[str, pa.ChunkedArray] = {}
+        for told, cells in self.columns.items():
+            name = as_name(told)
+            while name in columns:  # refused by its name, later
+                name += " "
+            columns[name] = cells
+        object.__setattr__(self, "columns", columns)
+        object.__setattr__(self, "roles", {as_name(name): role for name, role in self.roles.items()})
 
 
 def choose(file: str, choice: Choice, wish: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,9 @@ from typing import Any
 import pyarrow as pa
 
 from deem_core.errors import InputError
+from deem_core.readers import parquet
 from deem_core.readers.bounds import Packed
-from deem_core.readers.formats import arrow
+from deem_core.readers.formats import argilla_parquet, arrow
 from deem_core.readers.formats.content import Content
 from deem_core.readers.formats.wrench import NAMES_FILE
 from deem_core.text import clip, count, quoted
@@ -88,6 +90,8 @@ def read_folder(path: Path, wish: str | None, read_parquet: Callable[[Path], Col
     if len(splits) > 1:
         raise _several(path, [split.name for split in splits])
     if splits:
+        if argilla_parquet.is_argilla(splits[0].files[0]):
+            return _argilla(path, splits[0], wish)
         return _joined(path, splits[0], read_parquet)
     weak = sorted(file for file in path.glob("*.json") if file.name != NAMES_FILE)
     if (path / NAMES_FILE).is_file() and weak:
@@ -158,6 +162,16 @@ def _joined(path: Path, split: Split, read: Callable[[Path], Columns]) -> tuple[
     size = sum(file.stat().st_size for file in split.files)
     title = f"folder of {count(len(parts), 'Parquet file')}"
     return size, Content(columns, "parquet", title, "parquet")
+
+
+def _argilla(path: Path, split: Split, wish: str | None) -> tuple[int, Content]:
+    size = sum(file.stat().st_size for file in split.files)
+    with ExitStack() as stack:
+        parts = [
+            (Packed(file.name, file.stat().st_size), stack.enter_context(parquet.opened(file.name, file)))
+            for file in split.files
+        ]
+        return size, argilla_parquet.read_parts(parts, Packed(path.name, size), wish)
 
 
 def _told(file: Path) -> dict[str, Any]:

@@ -42,10 +42,22 @@ def _of_pandas(frame: pd.DataFrame) -> pa.Table:
 
 
 def _column(values: pd.Series) -> pa.ChunkedArray:
-    """Return a column, as text where its types are mixed."""
+    """Return a column, as text where its types are mixed.
+
+    So are spans, of which Arrow spells the number only.
+    """
     try:
+        if _is_span(values):
+            raise TypeError
         array = pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         texts = ["" if missing else str(value) for value, missing in zip(values, values.isna(), strict=True)]
         array = pa.array(texts, pa.string())
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+
+
+def _is_span(values: pd.Series) -> bool:
+    """Tell months, bins and spans of time, also as categories."""
+    kind = values.dtype
+    kind = kind.categories.dtype if isinstance(kind, pd.CategoricalDtype) else kind
+    return isinstance(kind, (pd.PeriodDtype, pd.IntervalDtype)) or kind.kind == "m"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 
 import numpy as np
 import pyarrow.parquet
@@ -270,6 +271,10 @@ def test_a_notebook_shows_the_answer_and_no_markup_of_labels():
     assert "<b>" not in page
     assert "a &lt; b" in page
     assert "<b>" not in votes._repr_html_()
+    silent = Votes.from_labels([["a", "b", None], ["b", "a", None]], learners=["x", "y", "silent"])
+    assert "None" not in silent._repr_html_()
+    gone = Answer(Votes.from_labels([["a", "b"], [None, None]]), [[0.9, 0.1], [0.5, 0.5]], method="ds")._repr_html_()
+    assert not {"None", "NaN", "nan"} & set(re.findall(r">(\w+)<", gone))
 
 
 # ---------------------------------------------------------------------- in short

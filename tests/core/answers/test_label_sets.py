@@ -139,3 +139,13 @@ def test_truth_plays_no_part(reading):
     one, other = fuse(votes, "ds"), fuse(votes.without_truth(), "ds")
     np.testing.assert_array_equal(one.posterior, other.posterior)
     assert label_sets(votes).labels == label_sets(votes.without_truth()).labels
+
+
+def test_a_notebook_draws_the_shares_of_labels_and_says_what_is_counted(reading):
+    answer = fuse(reading.votes, "mv")
+    assert repr(answer).startswith("Answer(120 rows × 4 labels, several in a row by mv")
+    figure = answer.plot()
+    assert {name for trace in figure.data for name in trace.y} == set(LABELS)
+    for what in ("label_changes", "confidence"):
+        assert answer.plot(what).data
+    assert "(none)" in answer._repr_html_()

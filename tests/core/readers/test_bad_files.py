@@ -44,7 +44,7 @@ CASES = {
     "NUL bytes": (b"id,a,b\n1,x,y\n2,x,\0y\n", r"holds NUL bytes \(first on line 3\)"),
     "Excel named csv": (workbook(), "is damaged: it begins like a workbook"),
     "zip archive": (archive(), "is a zip archive. Unpack it"),
-    "old Excel": (b"\xd0\xcf\x11\xe0" + bytes(100), "is an old Excel or Office file"),
+    "old Excel": (b"\xd0\xcf\x11\xe0" + bytes(100), "Office file, not a table. Open it and save it as .xlsx"),
     "PDF": (b"%PDF-1.7\n", "is a PDF document"),
     "web page": (b"\n<!DOCTYPE html><html></html>", "is a web page or XML"),
     "JSON that breaks": (b'{"a": "x", "b": "y"}\n{"a": "x" "b": "y"}\n', r"Line 2 of .* is not valid JSON"),

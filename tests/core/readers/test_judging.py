@@ -137,3 +137,13 @@ def test_verdicts_that_are_plain_to_see_are_named(labels, names, sentence):
     lines = [",".join(["id", *names]), *(",".join([str(row), *[words[row % len(words)]] * 3]) for row in range(12))]
     said = " ".join(read("\n".join(lines).encode()).report.sentences("understood"))
     assert (sentence in said) if sentence else ("The labels" not in said)
+
+
+def test_for_a_model_that_knows_judges_as_one_voice_nothing_is_asked():
+    kept = read(table()).report.sentences("understood")
+    assert any("--one-voice (or the box" in sentence for sentence in kept)
+    known = read(table(), known_learners=["gpt", "kim", "rules"]).report.sentences("understood")
+    assert not any("--one-voice" in sentence for sentence in known)
+    assert any("are one vote where they agree" in sentence for sentence in known)
+    both = read(table(), known_learners=["gpt/ab", "gpt/ba", "kim"]).report.sentences("understood")
+    assert any("--one-voice" in sentence for sentence in both)

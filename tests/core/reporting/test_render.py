@@ -103,7 +103,7 @@ def test_truth_is_marked_as_evaluation_only(page, bare):
 
 
 def test_the_page_takes_all_that_it_needs_from_the_package(page):
-    assert page.sections() == [name for name in SECTIONS_OF_PAGE if name not in ("groups", "answer")]
+    assert page.sections() == [name for name in SECTIONS_OF_PAGE if name not in ("groups", "answer", "position_bias")]
     folder = resources.files("deem_core.reporting") / "templates"
     assert {path.name for path in folder.iterdir()} == {"report.html.j2", "report.css", "report.js"}
     pattern = re.search(r'"deem_core.reporting" = \["(.+)"\]', (ROOT / "pyproject.toml").read_text(encoding="utf-8"))

@@ -134,3 +134,39 @@ def test_new_rows_are_matched_by_merged_spellings():
     assert not found.unread
     assert not found.unknown
     assert found.codes[:2].tolist() == [[1, 1, 1], [0, 0, 1]]
+
+
+class TestJudgesThatTheModelKnowsAsOneVoice:
+    ROWS = (("A", "A", "B"), ("A", "B", "B"), (None, "B", "A"))
+    LEARNERS = ("gpt/ab", "gpt/ba", "kim")
+
+    def test_their_two_answers_are_one_vote_as_in_training(self):
+        votes = Votes.from_labels(self.ROWS, learners=self.LEARNERS)
+        found = recode(votes, ("gpt", "kim"), np.array(["A", "B"], object))
+        assert found.codes.tolist() == [[0, 1], [-1, 1], [1, 0]]
+        assert found.merged == ("gpt",)
+        assert (found.absent, found.extra) == ((), ())
+        assert found.sentences() == [
+            "The two answers of gpt became one vote where they agree and none where they contradict each other, as in "
+            "training."
+        ]
+
+    def test_a_model_that_knows_both_answers_gets_both(self):
+        votes = Votes.from_labels(self.ROWS, learners=self.LEARNERS)
+        found = recode(votes, ("kim", "gpt/ba", "gpt/ab"), np.array(["A", "B"], object))
+        assert found.codes.tolist() == [[1, 0, 0], [1, 1, 0], [0, 1, -1]]
+        assert found.merged == ()
+        strange = recode(votes, ("gpt", "gpt/ab", "kim"), np.array(["A", "B"], object))
+        assert strange.merged == ()
+        assert strange.absent == ("gpt",)
+
+    def test_arrays_have_no_names_to_be_merged_by(self):
+        found = recode(np.array([["A", "B"]], object), ("gpt", "kim"), np.array(["A", "B"], object))
+        assert found.merged == ()
+
+    def test_answers_made_one_for_a_model_that_knows_both_are_told(self):
+        votes = Votes.from_labels([["A", "B"], ["B", "B"]], learners=("gpt", "kim"))
+        found = recode(votes, ("gpt/ab", "gpt/ba", "kim"), np.array(["A", "B"], object))
+        assert found.sentences()[0] == (
+            "The model knows the two answers of gpt as two learners. Leave --one-voice out, and they count."
+        )

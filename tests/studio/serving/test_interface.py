@@ -1,11 +1,13 @@
 """The HTTP interface behind the gate, asked as a network asks it."""
 
 import asyncio
+import gzip
 import io
 import json
 import os
 import subprocess
 import sys
+import zipfile
 from urllib.parse import urlencode
 
 import pandas as pd
@@ -13,6 +15,7 @@ import pytest
 from starlette.applications import Starlette
 
 from deem_core import cli
+from deem_core.answers.writers import DOWNLOADS
 from deem_core.runs import Workspace, space_folder
 from studio.serving import interface, received, spaces
 from studio.serving.gate import ENTRY, Gate
@@ -146,6 +149,61 @@ def test_fuse_is_a_run_whose_state_and_labels_can_be_asked_for(serve):
     assert list(frame["fused_label"]) == list(frame["label"])
     short = server.get(f"{place}/labels?as=parquet&review-share=0.5&blank=1")
     assert pd.read_parquet(io.BytesIO(short.body))["fused_label"].isna().sum() == 20
+
+
+def begin(server):
+    done = server.ask("fuse?wait=60&method=ds&truth=label", files={"file": ("my votes.csv", VOTES)})
+    assert done.status == 200, done.body
+    return done.headers["location"]
+
+
+def test_labels_come_in_every_format_that_is_written(serve):
+    server = serve()
+    place = begin(server)
+    fused = pd.read_csv(io.BytesIO(server.get(f"{place}/labels").body))["fused_label"].tolist()
+    for kind, form in DOWNLOADS.items():
+        told = server.get(f"{place}/labels?as={kind}")
+        assert told.status == 200, told.body
+        assert told.headers["content-type"].partition(";")[0] == form.media_type
+        assert told.headers["content-disposition"].endswith(f"my%20votes_fused{form.ending}")
+        body = gzip.decompress(told.body) if form.ending.endswith(".gz") else told.body
+        if form.format == "huggingface":
+            with zipfile.ZipFile(io.BytesIO(body)) as packed:
+                assert packed.namelist() == ["README.md", "data/train-00000-of-00001.parquet"]
+                frame = pd.read_parquet(io.BytesIO(packed.read("data/train-00000-of-00001.parquet")))
+            assert frame["fused_label"].tolist() == fused  # class codes, here as the labels are
+        elif form.format == "label-studio":
+            labels = [task["predictions"][0]["result"][0]["value"]["choices"] for task in json.loads(body)]
+            assert labels == [[str(label)] for label in fused]
+        elif form.format == "parquet":
+            assert pd.read_parquet(io.BytesIO(body))["fused_label"].tolist() == list(map(str, fused))
+        elif form.format == "jsonl":
+            assert [json.loads(line)["fused_label"] for line in body.splitlines()] == list(map(str, fused))
+        else:
+            frame = pd.read_csv(io.BytesIO(body), sep="\t" if form.format == "tsv" else ",")
+            assert frame["fused_label"].tolist() == fused
+    assert server.get(f"{place}/labels?as=json").error == (
+        "Labels come as csv, csv.gz, tsv, tsv.gz, parquet, jsonl, jsonl.gz, label-studio, huggingface; "
+        "the run itself is JSON."
+    )
+
+
+def test_predictions_have_the_names_of_a_labelling_interface(serve):
+    server = serve()
+    place = begin(server)
+    names = "from-name=kind&to-name=picture&model-version=mine"
+    (task, *_) = server.get(f"{place}/labels?as=label-studio&{names}&review-below=1&blank=0").json
+    (prediction,) = task["predictions"]
+    assert prediction["model_version"] == "mine"
+    assert (prediction["result"][0]["from_name"], prediction["result"][0]["to_name"]) == ("kind", "picture")
+    for path in (f"{place}/labels?as=csv&{names}", f"{place}/labels?{names}"):
+        told = server.get(path)
+        assert (told.status, told.error) == (400, "The option from-name is for as=label-studio; leave it out.")
+    assert server.ask(f"fuse?{names}", body=VOTES).status == 400
+    told = server.get(f"{place}/labels?as=label-studio&from-name=%20")
+    assert (told.status, "may not be empty" in told.error) == (400, True)
+    answer = server.ask(f"fuse?wait=60&as=label-studio&{names}", body=VOTES).json
+    assert answer[0]["predictions"][0]["result"][0]["from_name"] == "kind"
 
 
 def test_the_fused_file_can_be_the_answer_and_truth_and_gold_come_as_files(serve):

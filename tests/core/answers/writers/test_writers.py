@@ -131,6 +131,41 @@ def test_doubtful_rows_can_go_without_prediction(nasty, tmp_path):
         Names(" ")
 
 
+@pytest.fixture
+def several(tmp_path):
+    """A file whose cells hold several labels, with an answer: one label, two, none, and no vote."""
+    path = tmp_path / "several.csv"
+    path.write_text("id,text,a,b,c\n1,one two three four,x,x,x\n2,b b b b,x|y,y|x,x\n3,c c c c,[],[],x\n4,d d d d,,,\n")
+    reading = read(path, multilabel=True, learners=["a", "b", "c"], id="id")
+    return reading, fuse(reading.votes, "mv")
+
+
+def test_several_labels_are_several_choices(several, tmp_path):
+    reading, answer = several
+    answer.export(reading, tmp_path / "out.json")
+    tasks = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    told = [[one["result"] for one in task["predictions"]] for task in tasks]
+    assert [[part["value"]["choices"] for part in result] for each in told for result in each] == [
+        [["x"]],
+        [["x", "y"]],
+        [],  # none applies: a prediction without a choice
+    ]
+    assert tasks[3]["predictions"] == []
+
+
+def test_several_labels_are_lists_of_classes_in_a_dataset(several, tmp_path):
+    reading, answer = several
+    answer.export(reading, tmp_path / "set", format="huggingface")
+    table = pyarrow.parquet.read_table(tmp_path / "set" / "data" / "train-00000-of-00001.parquet")
+    assert table["fused_label"].to_pylist() == table["majority_vote"].to_pylist() == [[0], [0, 1], [], None]
+    features = json.loads(table.schema.metadata[b"huggingface"])["info"]["features"]
+    assert features["fused_label"] == {"feature": {"names": ["x", "y"], "_type": "ClassLabel"}, "_type": "Sequence"}
+    header = yaml.safe_load((tmp_path / "set" / "README.md").read_text(encoding="utf-8").split("---")[1])
+    told = {each["name"]: each for each in header["dataset_info"]["features"]}
+    assert told["fused_label"]["sequence"] == {"class_label": {"names": {"0": "x", "1": "y"}}}
+    assert header["task_ids"] == ["multi-label-classification"]
+
+
 def test_long_files_become_a_task_each(tmp_path, capsys):
     out = tmp_path / "out.json"
     words = ["fuse", "sample_data/crowd_long.csv", "--method", "mv", "-o", str(out), "--to-name", "image"]

@@ -7,12 +7,15 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
 from deem_core import DEEM, InputError, Votes, fuse, read_votes
 from deem_core.readers import bounds, read
+from deem_core.readers.notes import Notebook
+from deem_core.readers.stream import is_read_whole, open_stream
 
 TABLE = pa.table(
     {
@@ -58,7 +61,24 @@ def test_class_names_of_the_schema_are_the_classes(form):
     reading = read(form(NAMED))
     assert reading.votes.classes.tolist() == ["ham", "spam"]
     assert reading.votes.codes.tolist() == CODES
+    assert "Class names of 'ann', 'bob', 'eve' come from the dataset." in reading.report.sentences("understood")
     assert "'tokens' was left out" in " ".join(reading.report.sentences("left out"))
+
+
+@pytest.mark.parametrize("form", [feather, parquet])
+def test_votes_in_lists_are_named_where_no_learner_is_left(form):
+    table = pa.table({"text": ["one", "two", "three"], "votes": [["a", "b"], ["a", "a"], ["b", "b"]]})
+    says(form(table), "Column 'votes' was left out: its cells (list", "are not labels")
+
+
+def test_class_names_are_the_same_in_parts(tmp_path):
+    path = tmp_path / "votes.parquet"
+    path.write_bytes(parquet(NAMED))
+    notebook = Notebook()
+    (table,) = open_stream(path, notebook).batches(10)
+    assert table["ann"].to_pylist() == ["ham", "spam", "", "spam"]
+    assert table["bob"].to_pylist() == ["ham", "spam", "spam", ""]
+    assert "Class names of 'ann', 'bob', 'eve' come from the dataset." in [note.text for note in notebook.notes]
 
 
 def test_text_of_every_layout_is_read():
@@ -156,6 +176,67 @@ def test_a_dataset_of_argilla_has_a_learner_for_each_user():
     assert reading.source.text("bob").to_pylist() == ["bad", "bad"]
 
 
+def argilla(n=2, **more) -> pa.Table:
+    """Return a dataset of Argilla: in the second row bob says nothing and eve's answer is a draft."""
+    rows = [
+        {"id": f"r{at}", "text": f"t{at}", "meta": {"a": 1}, **more}
+        | {"mood.responses": said, "mood.responses.users": users, "mood.responses.status": status}
+        | {"mood.suggestion": None if at % 2 else "good", "mood.suggestion.agent": None if at % 2 else "bert"}
+        for at in range(n)
+        for said, users, status in [
+            (["bad", "good"], ["ann", "eve"], ["submitted", "draft"])
+            if at % 2
+            else (["good", "bad"], ["ann", "bob"], ["submitted", "submitted"])
+        ]
+    ]
+    return pa.Table.from_pylist(rows)
+
+
+class TestArgillaAsParquet:
+    def test_it_is_read_as_the_same_dataset_in_arrow_is(self):
+        reading, other = read(parquet(argilla())), read(feather(argilla()))
+        assert reading.report.format == "argilla"
+        assert reading.votes.learners == other.votes.learners == ("ann", "bob", "bert")
+        assert reading.votes.codes.tolist() == other.votes.codes.tolist() == [[1, 0, 1], [0, -1, -1]]
+        assert reading.source.text("text").to_pylist() == ["t0", "t1"]
+        said = " ".join(reading.report.sentences("left out"))
+        assert "1 response not submitted: 1 draft" in said
+        assert "Left out 1 column of lists or objects that hold no answers: 'meta'." in said
+
+    def test_parts_of_a_folder_are_one_table(self, tmp_path):
+        (tmp_path / "data").mkdir()
+        for at in range(2):
+            path = tmp_path / "data" / f"train-0000{at}-of-00002.parquet"
+            path.write_bytes(parquet(argilla(4).slice(2 * at, 2)))
+        assert read(tmp_path).votes.codes.tolist() == 2 * [[1, 0, 1], [0, -1, -1]]
+        path.write_bytes(parquet(argilla(4).drop_columns(["meta"])))
+        says(tmp_path, "different columns")
+
+    def test_of_several_questions_one_is_named(self):
+        table = argilla(**{"tone.responses": ["calm"], "tone.responses.users": ["ann"], "tone.suggestion": "loud"})
+        says(parquet(table), "answers to 2 questions", "'mood' (4 answers)", "--label")
+        assert read(parquet(table), label="tone").votes.classes.tolist() == ["calm", "loud"]
+
+    def test_lists_that_unpack_to_more_than_they_may_are_refused_unread(self, monkeypatch):
+        many = pa.chunked_array([pa.array([["good"] * 300_000] * 2)])
+        monkeypatch.setattr(bounds, "SMALL", 10_000_000)
+        monkeypatch.setattr(pq.ParquetFile, "read", lambda *_, **__: pytest.fail("it was read"))
+        table = argilla().set_column(3, "mood.responses", many)
+        says(parquet(table), "values in lists", "times its size")
+
+    def test_long_texts_in_lists_are_refused_before_they_are_written_out(self, monkeypatch):
+        long = pa.chunked_array([pa.array([["x" * 100_000] * 200] * 2)])
+        monkeypatch.setattr(bounds, "SMALL", 10_000_000)
+        says(parquet(argilla().set_column(3, "mood.responses", long)), "long texts")
+
+    def test_in_parts_it_is_not_read(self, tmp_path):
+        path = tmp_path / "a.parquet"
+        path.write_bytes(parquet(argilla()))
+        with pytest.raises(InputError, match="dataset of Argilla, which is read whole only"):
+            open_stream(path)
+        assert is_read_whole(path)
+
+
 LONG = pd.DataFrame({"task": [1, 1, 2, 2, 2], "worker": list("abaab"), "label": ["x", "y", "x", "y", "y"]})
 WIDE = pd.DataFrame({"ann": ["x", "y", None], "bob": ["x", "y", "y"], "eve": ["y", "y", "x"]}, index=["e1", "e2", "e3"])
 
@@ -167,6 +248,13 @@ class TestFrames:
             assert votes.learners == ("a", "b")
             assert [str(each) for each in votes.ids] == ["1", "2"]
             assert votes.codes.tolist() == [[0, 1], [1, 1]]  # the last answer of a worker counts
+
+    def test_a_crowd_may_have_other_columns_or_its_tasks_as_index(self):
+        more = LONG.assign(skill=0.5, when="today")
+        for frame in (more, LONG.set_index("task"), pl.from_pandas(more), pa.table(more)):
+            votes = fuse(frame, "mv").votes
+            assert votes.learners == ("a", "b")
+            assert votes.codes.tolist() == [[0, 1], [1, 1]]
 
     def test_a_wide_frame_of_pandas_keeps_its_index(self):
         for votes in (read_votes(WIDE), fuse(WIDE, "mv").votes):
@@ -189,6 +277,34 @@ class TestFrames:
         assert fuse(frame, "mv").votes.codes.tolist() == [[0, 0, 1], [1, 1, 1], [0, 0, 0]]
         assert read_votes(frame).codes.tolist() == [[0, 0, 1], [1, 1, 1], [0, 0, 0]]
 
+    @pytest.mark.parametrize(
+        ("make", "classes"),
+        [
+            (lambda codes: pd.cut(codes, [-1, 0, 1]), ["(-1, 0]", "(0, 1]"]),
+            (lambda codes: pd.PeriodIndex.from_ordinals(np.array(codes) + 648, freq="M"), ["2024-01", "2024-02"]),
+            (lambda codes: pd.to_timedelta(codes, "D"), ["0 days 00:00:00", "1 days 00:00:00"]),
+        ],
+        ids=["bins", "months", "spans"],
+    )
+    def test_bins_and_spans_of_time_are_read_as_they_are_written(self, make, classes):
+        frame = pd.DataFrame({name: make(codes) for name, codes in {"a": [0, 1, 1], "b": [0, 1, 0]}.items()})
+        assert read_votes(frame).classes.tolist() == classes
+        assert read_votes(frame).codes.tolist() == [[0, 0], [1, 1], [1, 0]]
+
+    def test_runs_of_labels_are_labels(self):
+        runs = {
+            name: pa.compute.run_end_encode(pa.array(list(cells))) for name, cells in {"a": "xxy", "b": "xyy"}.items()
+        }
+        table = pa.table({name: runs[name] for name in runs})
+        for votes in (read_votes(table), fuse(table, "mv").votes):
+            assert votes.codes.tolist() == [[0, 0], [0, 1], [1, 1]]
+
+    def test_a_lazy_frame_is_to_be_collected(self):
+        lazy = pl.from_pandas(WIDE).lazy()
+        for refuses in (read_votes, lambda frame: fuse(frame, "mv"), lambda frame: DEEM().fit(frame)):
+            with pytest.raises(InputError, match="collect"):
+                refuses(lazy)
+
     def test_the_truth_of_a_frame_is_no_learner(self):
         frame = pl.from_pandas(WIDE.assign(label=["x", "y", "y"]))
         with pytest.raises(InputError, match="'label' of the frame may be the truth"):
@@ -205,7 +321,7 @@ class TestFrames:
         np.testing.assert_array_equal(turned, model.predict_proba(Votes.from_frame(frame.to_pandas())))
 
     def test_what_is_no_table_of_labels_gets_a_sentence(self):
-        with pytest.raises(InputError, match="Cannot read from LazyFrame"):
+        with pytest.raises(InputError, match="A LazyFrame holds no rows yet"):
             read(pl.LazyFrame({"a": [1]}))
         with pytest.raises(InputError, match="holds no labels"):
             fuse(pl.DataFrame({"a": [[1]], "b": [[2]]}), "mv")

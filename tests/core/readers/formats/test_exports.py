@@ -1,7 +1,9 @@
 """Exports of annotation tools: who answered what, what is left out, and what is asked back."""
 
+import io
 import json
 
+import numpy as np
 import pytest
 
 from deem_core import InputError
@@ -243,3 +245,41 @@ class TestWrench:
     def test_text_that_breaks_is_named_by_its_line(self, end):
         with pytest.raises(InputError, match=r"not valid JSON|has '0' twice"):
             read(dumped(weak_rows())[:-1] + end)
+
+
+HALF = "\ud800"
+"""Half a character: JSON and NumPy can hold it, text cannot."""
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        [
+            {"id": at, "data": {f"te{HALF}xt": HALF}, "annotations": [
+                {"completed_by": {"email": who}, "result": [
+                    {"from_name": f"k{HALF}", "type": "choices", "value": {"choices": [label]}}]}
+                for who, label in ((f"ann{HALF}", "x"), ("bob", f"y{HALF}"))]}
+            for at in range(2)
+        ],
+        [
+            {"id": f"r{at}{HALF}", "fields": {f"te{HALF}xt": "x"}, "suggestions": {}, "responses": {
+                "k": [{"value": "x", "user_id": f"ann{HALF}"}, {"value": f"y{HALF}", "user_id": "bob"}]}}
+            for at in range(2)
+        ],
+    ],
+    ids=["label studio", "argilla"],
+)  # fmt: skip
+def test_half_characters_in_names_are_replaced(told):
+    votes = read(json.dumps(told).encode()).votes
+    assert votes.learners == ("ann\ufffd", "bob")
+    assert votes.classes.tolist() == ["x", "y\ufffd"]
+
+
+def test_half_characters_in_wrench_and_in_matrices_are_replaced():
+    row = {"label": 1, "weak_labels": [1, 0], "data": {f"te{HALF}xt": HALF}}
+    assert "te\ufffdxt" in read(json.dumps({"0": row, "1": row}).encode()).source.columns
+    names = np.array(["ab", "cd"])
+    names.view(np.uint32)[1] = 0x12_0000  # beyond all characters
+    sink = io.BytesIO()
+    np.savez(sink, L=np.array([[0, 1], [1, 1], [0, -1]]), names=names)
+    assert read(sink.getvalue()).votes.learners == ("a\ufffd", "cd")
