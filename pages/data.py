@@ -163,6 +163,8 @@ def mend(found: datasets.Unread) -> None:
         st.subheader("Columns and reading", anchor=False)
         if found.format.choice is not None and found.format.source is None:
             st.caption(f"The file is kept. Choose the {found.format.choice.title.casefold()} to be read.")
+        elif found.format.source is None and found.sketch.is_json:
+            st.caption("The file is kept. Fix it and upload it again.")
         elif found.format.source is None:
             st.caption("The file is kept. Try another delimiter or encoding, or fix it and upload it again.")
         elif found.format.choice is not None and len(found.format.choice.names) > 1:
@@ -209,7 +211,7 @@ def fuse(opened: datasets.Opened) -> None:
 
 
 def next_step(opened: datasets.Opened) -> None:
-    with st.container(horizontal=True, horizontal_alignment="right"):
+    with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="bottom"):
         if opened.reading.votes.separator:
             meaning.choose_label(opened, "data")
             st.button(

@@ -147,19 +147,28 @@ class Grouping:
         return self.open_share <= UNSETTLED
 
     def sentences(self, learners: tuple[str, ...]) -> tuple[str, ...]:
-        """Return what was found, in plain sentences."""
+        """Return what was found, in plain sentences.
+
+        Doubts are alarms, which say them once.
+        """
         if self.model is None:
             return (self.reason,)
         looked_for = self.search_note or group_words(self.groups, learners)
-        return tuple(text for text in (looked_for, self.reason, self.doubt) if text)
+        return tuple(text for text in (looked_for, self.reason) if text)
 
     @property
     def doubt(self) -> str:
         """What the votes leave open; empty if nothing."""
-        if self.settled:
-            return ""
-        share = percent(self.open_share)
-        return f"The votes leave some labels open: another fit of the model differs on {share} of the rows."
+        return "" if self.settled else f"The votes leave some labels open: another {self._other_fit}"
+
+    @property
+    def open_words(self) -> str:
+        """How many labels another fit changes."""
+        return f"Another {self._other_fit}"
+
+    @property
+    def _other_fit(self) -> str:
+        return f"fit of the model differs on {percent(self.open_share)} of the rows."
 
 
 UNTESTED = f"Too few pairs of learners share {MIN_COMMON_ROWS} rows to test any model."

@@ -91,7 +91,8 @@ def refuse_too_few(source: Source, learners: Sequence[str], notebook: Notebook) 
     elif source.choice is not None and len(source.choice.names) > 1:
         others = [name for name in source.choice.names if name != source.choice.chosen]
         reasons += (
-            f" Another {source.choice.title.casefold()} may hold them: {quoted(others)} (--{source.choice.option})."
+            f" Another {source.choice.title.casefold()} may hold them: {quoted(others)} (--{source.choice.option}, or under "
+            "“Columns and reading”)."
         )
     elif len(source.columns) <= 6 and not learners:
         reasons += " If each row is one answer of one worker, choose the layout long."
@@ -99,7 +100,7 @@ def refuse_too_few(source: Source, learners: Sequence[str], notebook: Notebook) 
         what = f"{source.name} has a single learner, {learners[0]!r}; fusing needs at least two columns of votes."
     else:
         what = f"No learner column is left in {source.name}; a column of labels for each learner is needed."
-    raise InputError(f"{what} {reasons}".strip())
+    raise InputError(f"{what} {reasons.strip()}".strip())
 
 
 def refuse_hopeless(request: Request, columns: Sequence[LabelColumn], coding: Coding) -> None:

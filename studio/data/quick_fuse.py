@@ -164,7 +164,8 @@ def _run(opened: Opened, states: Sequence[tuple[Run, State]], *, again: bool) ->
         summary = FusionSummary.of(run)
         if summary is not None:
             widgets.plain_list(summary.training.findings)
-            widgets.number_cards(_numbers(opened, run, summary), columns=4)
+            numbers = _numbers(opened, run, summary)
+            widgets.number_cards(numbers, columns=len(numbers))
             widgets.alarms(summary.alarms)
 
 
