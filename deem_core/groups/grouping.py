@@ -159,16 +159,10 @@ class Grouping:
     @property
     def doubt(self) -> str:
         """What the votes leave open; empty if nothing."""
-        return "" if self.settled else f"The votes leave some labels open: another {self._other_fit}"
-
-    @property
-    def open_words(self) -> str:
-        """How many labels another fit changes."""
-        return f"Another {self._other_fit}"
-
-    @property
-    def _other_fit(self) -> str:
-        return f"fit of the model differs on {percent(self.open_share)} of the rows."
+        if self.settled:
+            return ""
+        share = percent(self.open_share)
+        return f"The votes leave some labels open: another fit of the model differs on {share} of the rows."
 
 
 UNTESTED = f"Too few pairs of learners share {MIN_COMMON_ROWS} rows to test any model."

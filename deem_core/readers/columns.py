@@ -90,10 +90,8 @@ def refuse_too_few(source: Source, learners: Sequence[str], notebook: Notebook) 
         )
     elif source.choice is not None and len(source.choice.names) > 1:
         others = [name for name in source.choice.names if name != source.choice.chosen]
-        reasons += (
-            f" Another {source.choice.title.casefold()} may hold them: {quoted(others)} (--{source.choice.option}, or under "
-            "“Columns and reading”)."
-        )
+        what, option = source.choice.title.casefold(), source.choice.option
+        reasons += f" Another {what} may hold them: {quoted(others)} (--{option}, or under “Columns and reading”)."
     elif len(source.columns) <= 6 and not learners:
         reasons += " If each row is one answer of one worker, choose the layout long."
     if learners:

@@ -18,6 +18,7 @@ from deem_core.votes.checks import hard_codes
 from deem_core.votes.coding import UnknownLabelError, as_label_array, code_truth, key_of
 from deem_core.votes.frames import frame_votes, is_frame
 from deem_core.votes.gold import Gold
+from deem_core.votes.orders import merged_in
 from deem_core.votes.spelling import folded
 
 MIN_LEARNERS = 3
@@ -74,6 +75,13 @@ class Recoded:
             sentences.append("Some unknown labels look like known ones: merge the spellings to match them.")
         if self.absent:
             sentences.append(f"No votes from {', '.join(self.absent)}; treated as missing.")
+        merged = merged_in(self.absent, self.extra)
+        if merged:
+            judges = listing([pair.judge for pair in merged], 5)
+            sentences.append(
+                f"The model was trained with one vote of {judges}, and this file has the answers in both orders: read "
+                "it with --one-voice, and they count."
+            )
         if self.extra:
             sentences.append(f"Learners unknown in training were left out: {', '.join(self.extra)}.")
         return sentences

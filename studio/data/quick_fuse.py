@@ -263,7 +263,7 @@ def _how(summary: FusionSummary) -> str:
     """Say in short how a method answered."""
     training = summary.training
     groups = () if training.groups is None else training.groups.groups
-    seconds = f"in {text.duration(training.seconds)}"
+    seconds = "in under 1 s" if training.seconds < 1 else f"in {text.duration(training.seconds)}"
     return f"{text.count(len(groups), 'group')} · {seconds}" if groups else seconds
 
 

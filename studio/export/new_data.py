@@ -14,6 +14,7 @@ import streamlit as st
 from deem_core import InputError
 from deem_core.estimators.peek import ModelFile, peek
 from deem_core.runs import Dataset, FusionSummary, Run, State
+from deem_core.votes.orders import merged_in
 from deem_core.votes.recode import recode
 from studio import errors, jobs, state, text
 from studio.errors import callback_boundary
@@ -111,7 +112,7 @@ def _labelling(dataset: Dataset, digest: str) -> Run:
 def _taken(name: str, file: Any, model: ModelFile, readings: Sequence[Mapping[str, Any]]) -> Dataset:
     """Store a file that is readable and shares learners with the model.
 
-    A dataset that was there before stays.
+    A dataset that was there before stays. Where the model knows judges by one vote, their two answers become one.
     """
     space = workspace()
     before = {dataset.id for dataset in space.datasets()}
@@ -119,7 +120,12 @@ def _taken(name: str, file: Any, model: ModelFile, readings: Sequence[Mapping[st
     for at, reading in enumerate(readings):
         dataset = space.add_dataset(name, file, reading={**reading, **terms})
         try:
-            recode(space.read(dataset).votes, model.learners, model.classes)
+            votes = space.read(dataset).votes
+            if merged_in(model.learners, votes.learners):
+                if dataset.id not in before:
+                    space.delete_dataset(dataset.id)
+                return _taken(name, file, model, [{**reading, "one_voice": True}])
+            recode(votes, model.learners, model.classes)
         except Exception as error:
             if dataset.id not in before:
                 space.delete_dataset(dataset.id)

@@ -169,7 +169,9 @@ def _uncomputed(header: Sequence[str], below: Sequence[Sequence[str]]) -> list[N
     for at, name in enumerate(header):
         marked = [number for number, row in enumerate(below, start=1) if row[at] == _MARK]
         if marked:
-            cells = f"{count(len(marked), 'formula')} whose {'value was' if len(marked) == 1 else 'values were'} not saved"
+            cells = (
+                f"{count(len(marked), 'formula')} whose {'value was' if len(marked) == 1 else 'values were'} not saved"
+            )
             text = f"Column {clip(name, 60)!r} has {cells}: read as empty. Open the workbook in a spreadsheet program, save it, and use that file."  # noqa: E501
             notes.append(Note("warning", text, len(marked), tuple(marked[:ROWS_SHOWN]), column=name))
     return notes

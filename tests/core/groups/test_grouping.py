@@ -192,7 +192,8 @@ def test_an_answer_that_hard_rounds_change_is_said_to_be_open():
     assert not grouping.settled
     assert "another fit of the model differs on" in grouping.doubt
     (alarm,) = [each for each in alarms_of(grouping) if each.kind == "unsettled"]
-    assert alarm.text.startswith("Another fit of the model differs on")  # the title says what that means
+    assert alarm.sentence == grouping.doubt
+    assert alarm.title not in alarm.sentence
     assert not any("differs on" in sentence for sentence in grouping.sentences(("a",)))  # said once, by the alarm
 
 

@@ -127,6 +127,18 @@ def test_learners_whose_labels_are_unknown_are_told_from_absent_ones():
     assert not recode(votes.select_learners(["bob", "eve"]), ("bob", "eve"), names).spelled
 
 
+def test_answers_in_both_orders_to_a_model_of_one_vote_are_told_apart_from_strangers():
+    names = np.array(["A", "B"], object)
+    rows = [["A", "B", "A", "B"], ["B", "B", "A", "A"]]
+    found = recode(
+        Votes.from_labels(rows, learners=["gpt/ab", "gpt/ba", "ann", "kim/ab"]), ("gpt", "kim", "ann"), names
+    )
+    (said,) = [sentence for sentence in found.sentences() if "--one-voice" in sentence]
+    assert said.startswith("The model was trained with one vote of gpt, and")
+    alone = recode(Votes.from_labels(rows, learners=["a/ab", "a/ba", "ann", "bob"]), ("ann", "bob"), names)
+    assert not any("--one-voice" in sentence for sentence in alone.sentences())
+
+
 def test_new_rows_are_matched_by_merged_spellings():
     file = b"ann,bob,eve\n" + b"HAM,ham,Ham\nSPAM,spam,ham\n" * 3
     names = np.array(["spam", "ham"], object)

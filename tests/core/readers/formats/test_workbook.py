@@ -194,8 +194,10 @@ def test_formulas_with_a_saved_value_are_that_value():
     data = workbook(Votes=[HEADER, *([*row[:3], "=B2"] for row in ROWS)])
     with zipfile.ZipFile(io.BytesIO(data)) as packed:
         sheet = packed.read("xl/worksheets/sheet1.xml").decode()
-    computed = sheet.replace("<f>B2</f><v />", '<f>B2</f><v>cat</v>').replace('<c r="D', '<c t="str" r="D')
-    reading = read(changed(data, sheet1=computed.replace('<c t="str" r="D1" t="inlineStr">', '<c r="D1" t="inlineStr">')))
+    computed = sheet.replace("<f>B2</f><v />", "<f>B2</f><v>cat</v>").replace('<c r="D', '<c t="str" r="D')
+    reading = read(
+        changed(data, sheet1=computed.replace('<c t="str" r="D1" t="inlineStr">', '<c r="D1" t="inlineStr">'))
+    )
     assert reading.source.text("c").to_pylist() == ["cat", "cat", "cat"]
     assert not [note for note in reading.report.notes if note.column == "c"]
 
