@@ -47,7 +47,13 @@ def facts(opened: datasets.Opened) -> None:
 def warnings(opened: datasets.Opened) -> None:
     labels.told(opened)
     meaning.notice(opened)
-    if not opened.findings and not opened.reading.votes.separator:
+    told = len(opened.reading.report.sentences("warning"))
+    if told:
+        st.caption(
+            f":orange[:material/warning:] {text.count(told, 'warning')} while the file was read: see “How it was read” "
+            "below."
+        )
+    elif not opened.findings and not opened.reading.votes.separator:
         st.caption(":green[:material/check_circle:] Ready to train: no problems found.")
     for number, finding in enumerate(opened.findings):
         widgets.finding(finding, number, on_leave_out=intake.leave_out, more=partial(labels.remedy, opened))

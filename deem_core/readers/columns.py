@@ -189,7 +189,12 @@ def note_coding(request: Request, columns: Sequence[LabelColumn], coding: Coding
     if merged:
         pairs = [f"{label!r} also as {quoted(others, 3)}" for label, others in list(merged.items())[:3]]
         more = f" and {len(merged) - 3} more" if len(merged) > 3 else ""
-        text = f"Labels spelled in several ways were merged: {'; '.join(pairs)}{more}."
+        what = (
+            "Labels spelled in several ways were merged"
+            if labels.sets is None
+            else "Cells with the same labels are one"
+        )
+        text = f"{what}: {'; '.join(pairs)}{more}."
         notebook.add("changed", text, count=len(merged))
     _note_alike(columns, coding, notebook)
 

@@ -337,7 +337,7 @@ def _further(own: MethodScore) -> list[Number]:
     if own.hamming_loss is not None and own.label_micro_f1 is not None:
         return [
             Number(
-                "F1 of labels (evaluation)",
+                "F1 (evaluation)",
                 text.percent(own.label_micro_f1),
                 f"{text.percent(own.hamming_loss)} of answers wrong",
                 "Micro-F1 and Hamming loss, over all rows and labels. Accuracy is that of whole sets.",

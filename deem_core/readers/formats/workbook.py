@@ -19,7 +19,7 @@ from deem_core.readers.bounds import Packed
 from deem_core.readers.formats import sheet_size
 from deem_core.readers.formats.content import Choice, Content, UndecidedError, choose, text_column
 from deem_core.readers.formats.zipped import Archive, damaged
-from deem_core.readers.notes import ROWS_SHOWN, Note
+from deem_core.readers.notes import Note
 from deem_core.readers.parse import MAX_COLUMNS
 from deem_core.text import clip, count, quoted
 
@@ -173,7 +173,7 @@ def _uncomputed(header: Sequence[str], below: Sequence[Sequence[str]]) -> list[N
                 f"{count(len(marked), 'formula')} whose {'value was' if len(marked) == 1 else 'values were'} not saved"
             )
             text = f"Column {clip(name, 60)!r} has {cells}: read as empty. Open the workbook in a spreadsheet program, save it, and use that file."  # noqa: E501
-            notes.append(Note("warning", text, len(marked), tuple(marked[:ROWS_SHOWN]), column=name))
+            notes.append(Note("warning", text, len(marked), column=name))
     return notes
 
 

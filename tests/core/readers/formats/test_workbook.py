@@ -187,7 +187,7 @@ def test_formulas_without_a_saved_value_are_empty_and_said(prefix):
     assert reading.votes.learners == ("a", "b", "d")
     (told,) = [note for note in reading.report.notes if note.kind == "warning" and note.column == "c"]
     assert told.text.startswith("Column 'c' has 3 formulas whose values were not saved: read as empty.")
-    assert (told.count, told.rows) == (3, (1, 2, 3))
+    assert told.count == 3
 
 
 def test_formulas_with_a_saved_value_are_that_value():
