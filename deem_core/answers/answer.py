@@ -269,7 +269,7 @@ class Answer(Shown):
     # ------------------------------------------------------------------ in short
 
     def as_told(self, notes: Sequence[str], alarms: Sequence[Alarm]) -> Self:
-        """Return the same answer with what was said of it when it was made.
+        """Return the same answer with what its run said.
 
         What a run keeps of its labels cannot tell the method's own doubts again.
         """

@@ -160,7 +160,7 @@ def leave_out_answers(columns: Sequence[str], notebook: Notebook) -> None:
     A fused file holds the votes beside their answer, and an answer made from votes is no vote of its own.
     """
     names = [simple(column) for column in columns]
-    added = {column for column, name in zip(columns, names, strict=True) if name in ANSWER_NAMES}
+    added = {column for column, name in zip(columns, names, strict=True) if re.sub(r"_\d+$", "", name) in ANSWER_NAMES}
     if set(names) >= FUSED_BESIDE:  # the label may have another name: it stands before its confidence
         at = names.index("confidence")
         added |= set(columns[max(at - 1, 0) : at])

@@ -144,12 +144,6 @@ def find_pairs(names: Iterable[str]) -> tuple[Pair, ...]:
     )
 
 
-def merged_in(known: Iterable[str], names: Iterable[str]) -> tuple[Pair, ...]:
-    """Return the judges that others know as one, and these as both answers."""
-    judges = set(known)
-    return tuple(pair for pair in find_pairs(names) if pair.judge in judges)
-
-
 def spread(wished: Collection[str], names: Sequence[str]) -> list[str]:
     """Return names, those of judges as the names of their answers."""
     answers = {pair.judge: (pair.ab, pair.ba) for pair in find_pairs(names)}

@@ -18,7 +18,7 @@ from deem_core.votes.checks import hard_codes
 from deem_core.votes.coding import UnknownLabelError, as_label_array, code_truth, key_of
 from deem_core.votes.frames import frame_votes, is_frame
 from deem_core.votes.gold import Gold
-from deem_core.votes.orders import merged_in
+from deem_core.votes.orders import find_pairs
 from deem_core.votes.spelling import folded
 
 MIN_LEARNERS = 3
@@ -77,7 +77,7 @@ class Recoded:
             sentences.append(f"No votes from {', '.join(self.absent)}; treated as missing.")
         merged = merged_in(self.absent, self.extra)
         if merged:
-            judges = listing([pair.judge for pair in merged], 5)
+            judges = listing(merged, 5)
             sentences.append(
                 f"The model was trained with one vote of {judges}, and this file has the answers in both orders: read "
                 "it with --one-voice, and they count."
@@ -92,6 +92,11 @@ class Recoded:
             f"None of {learner}'s labels is known: {listing(labels, 5)}. They count as missing."
             for learner, labels in self.unread.items()
         ]
+
+
+def merged_in(known: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """Return judges known by one vote whose two answers are named."""
+    return tuple(pair.judge for pair in find_pairs(names) if pair.judge in set(known))
 
 
 def as_votes(X: Any) -> Votes:

@@ -14,8 +14,7 @@ import streamlit as st
 from deem_core import InputError
 from deem_core.estimators.peek import ModelFile, peek
 from deem_core.runs import Dataset, FusionSummary, Run, State
-from deem_core.votes.orders import merged_in
-from deem_core.votes.recode import recode
+from deem_core.votes.recode import merged_in, recode
 from studio import errors, jobs, state, text
 from studio.errors import callback_boundary
 from studio.export import fused_file, results

@@ -35,7 +35,7 @@ FUSED_ROWS = "\n".join(
 )
 
 
-@pytest.mark.parametrize("label", ["fused_label", "answer"])
+@pytest.mark.parametrize("label", ["fused_label", "fused_label_2", "answer"])
 def test_the_answer_in_a_fused_file_is_no_vote(label):
     file = f"id,a,b,{label},confidence,majority_vote,agreement,entropy,needs_review\n{FUSED_ROWS}".encode()
     reading = read(file)
