@@ -47,7 +47,13 @@ def facts(opened: datasets.Opened) -> None:
 def warnings(opened: datasets.Opened) -> None:
     labels.told(opened)
     meaning.notice(opened)
-    if not opened.findings and not opened.reading.votes.separator:
+    told = len(opened.reading.report.sentences("warning"))
+    if told:
+        st.caption(
+            f":orange[:material/warning:] {text.count(told, 'warning')} while the file was read: see “How it was read” "
+            "below."
+        )
+    elif not opened.findings and not opened.reading.votes.separator:
         st.caption(":green[:material/check_circle:] Ready to train: no problems found.")
     for number, finding in enumerate(opened.findings):
         widgets.finding(finding, number, on_leave_out=intake.leave_out, more=partial(labels.remedy, opened))
@@ -163,6 +169,8 @@ def mend(found: datasets.Unread) -> None:
         st.subheader("Columns and reading", anchor=False)
         if found.format.choice is not None and found.format.source is None:
             st.caption(f"The file is kept. Choose the {found.format.choice.title.casefold()} to be read.")
+        elif found.format.source is None and found.sketch.is_json:
+            st.caption("The file is kept. Fix it and upload it again.")
         elif found.format.source is None:
             st.caption("The file is kept. Try another delimiter or encoding, or fix it and upload it again.")
         elif found.format.choice is not None and len(found.format.choice.names) > 1:
@@ -209,7 +217,7 @@ def fuse(opened: datasets.Opened) -> None:
 
 
 def next_step(opened: datasets.Opened) -> None:
-    with st.container(horizontal=True, horizontal_alignment="right"):
+    with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="bottom"):
         if opened.reading.votes.separator:
             meaning.choose_label(opened, "data")
             st.button(

@@ -126,7 +126,7 @@ def own_model() -> None:
             return
         digest, name, model = brought
         st.markdown(
-            f"**{text.plain(name)}**: {model.kind} for {text.count(len(model.learners), 'learner')} and "
+            f"**{text.plain(name)}**: {model.title} for {text.count(len(model.learners), 'learner')} and "
             f"{text.count(len(model.classes), 'class', 'classes')}, trained on {text.count(model.n_rows, 'row')}."
         )
         st.caption(f"Learners: {text.plain(', '.join(model.learners[:20]))}{' …' if len(model.learners) > 20 else ''}")

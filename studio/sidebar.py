@@ -50,6 +50,8 @@ def _dataset() -> None:
         st.markdown(f"**{text.plain(found.dataset.name)}**")
         if isinstance(found, datasets.Opened):
             st.caption(found.noun.say(found.reading.votes.dimensions))
+            if one := found.dataset.reading.get("one_label"):
+                st.caption(f":material/filter_alt: Only the label {text.plain(one)}")
         else:
             st.caption("Not read as votes yet")
 

@@ -8,10 +8,10 @@ an answer is scored and written part by part (`Answer.parts`), so that ten milli
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -267,6 +267,15 @@ class Answer(Shown):
         return self.needs_review if below is None else self.overruled | self.silent | self.below(below)
 
     # ------------------------------------------------------------------ in short
+
+    def as_told(self, notes: Sequence[str], alarms: Sequence[Alarm]) -> Self:
+        """Return the same answer with what its run said.
+
+        What a run keeps of its labels cannot tell the method's own doubts again.
+        """
+        answer = object.__new__(type(self))
+        answer.__dict__.update(self.__dict__ | {"notes": tuple(notes), "alarms": tuple(alarms)})
+        return answer
 
     @cached_property
     def alarms(self) -> tuple[Alarm, ...]:

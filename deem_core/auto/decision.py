@@ -220,7 +220,7 @@ def _by_groups(votes: Votes, health: PanelHealth, grouping: Grouping) -> Decisio
     to_majority = "" if n_eff is None else f" In a majority vote they are worth about {worth(n_eff)}."
     why = f"Answered by {model}, because {_lower(grouping.reason)}{to_majority}"
     answer = grouped_dawid_skene.answer(votes, grouping)
-    return _decision("fit", "gds", answer, health, why, grouping.doubt, grouping=grouping)
+    return _decision("fit", "gds", answer, health, why, grouping=grouping)
 
 
 def _by_safe_vote(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -44,8 +43,8 @@ def answer_sets(votes: Votes, method: str, ask: Ask, control: Control) -> tuple[
         made.append(found)
         answers.append(found.answer(own, method))
     by = [each.answered_by or method for each in made]
-    most = Counter(by).most_common(1)[0][0]
-    whole = SetAnswer.of_questions(votes, answers, method, most)
+    one = by[0] if len(set(by)) == 1 else method  # where several answered, the sentences say whose each label is
+    whole = SetAnswer.of_questions(votes, answers, method, one)
     return whole.with_notes(_sentences(labels, by, votes)), made
 
 

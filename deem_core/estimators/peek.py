@@ -22,6 +22,9 @@ from deem_core.votes.coding import as_label_array
 MOST_HEADER = 1 << 24
 """Bytes of a model file's header; JSON takes many times as much in memory."""
 
+TITLES = {"SoftDEEM": "Soft DEEM", "IRBM": "iRBM", "GroupedDawidSkene": "Grouped Dawid-Skene"}
+"""Kinds whose name in the file is not what people call them."""
+
 FORMAT = "deem-studio-model"
 VERSION = 1
 
@@ -47,6 +50,11 @@ class ModelFile:
     classes: NDArray[Any]
     n_rows: int
     header: dict[str, Any]
+
+    @property
+    def title(self) -> str:
+        """What people call the kind of model."""
+        return TITLES.get(self.kind, self.kind)
 
 
 def check_metadata(name: str, metadata: dict[str, str] | None) -> dict[str, Any]:

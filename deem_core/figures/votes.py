@@ -24,6 +24,7 @@ def votes_per_class(
     theme: str | None = "light",
     max_learners: int = MOST_LEARNERS,
     max_classes: int = MOST_CLASSES,
+    word: str = "class",
 ) -> go.Figure:
     """Draw the votes of each learner by class, as stacked bars.
 
@@ -41,6 +42,8 @@ def votes_per_class(
         Learners beyond this many are left out, and the axis says so.
     max_classes : int
         The most frequent classes get a colour of their own; the others are drawn together.
+    word : "class" or "label"
+        What the legend calls a class: of several labels in a cell, each is a label, and a vote may have many.
 
     Returns
     -------
@@ -54,6 +57,7 @@ def votes_per_class(
     all_names = bar_names(learners)
     names = [all_names[j] for j in order]
     total = np.maximum(shown.sum(axis=1), 1)
+    unit, axis = ("votes", "votes cast (number of rows)") if word == "class" else ("labels", "labels given (number)")
     figure = go.Figure()
     for label, votes, colour in _series(shown, classes, min(max_classes, MOST_CLASSES), colours.classes, colours.rest):
         figure.add_bar(
@@ -63,14 +67,14 @@ def votes_per_class(
             orientation="h",
             marker={"color": colour, "line": {"width": 0}},
             customdata=np.stack([votes / total, total], axis=1),
-            hovertemplate=f"<b>%{{y}}</b><br>class {safe(label)}: %{{x:,}} of %{{customdata[1]:,}} votes"
-            "<br>%{customdata[0]:.1%} of its votes<extra></extra>",
+            hovertemplate=f"<b>%{{y}}</b><br>{word} {safe(label)}: %{{x:,}} of %{{customdata[1]:,}} {unit}"
+            f"<br>%{{customdata[0]:.1%}} of its {unit}<extra></extra>",
         )
     figure.update_layout(
         bar_layout(colours, len(names), axis_title),
         barmode="stack",
-        legend=legend_above("class"),
-        xaxis={"title": "votes cast (number of rows)", "tickformat": ",~d", "fixedrange": True, "automargin": True},
+        legend=legend_above(word),
+        xaxis={"title": axis, "tickformat": ",~d", "fixedrange": True, "automargin": True},
     )
     return figure
 

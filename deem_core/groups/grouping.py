@@ -147,11 +147,14 @@ class Grouping:
         return self.open_share <= UNSETTLED
 
     def sentences(self, learners: tuple[str, ...]) -> tuple[str, ...]:
-        """Return what was found, in plain sentences."""
+        """Return what was found, in plain sentences.
+
+        Doubts are alarms, which say them once.
+        """
         if self.model is None:
             return (self.reason,)
         looked_for = self.search_note or group_words(self.groups, learners)
-        return tuple(text for text in (looked_for, self.reason, self.doubt) if text)
+        return tuple(text for text in (looked_for, self.reason) if text)
 
     @property
     def doubt(self) -> str:

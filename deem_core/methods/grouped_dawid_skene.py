@@ -79,5 +79,5 @@ def alarms_of(grouping: Grouping) -> tuple[Alarm, ...]:
         raised.append(Alarm("misfit", "The grouped model was not shown to fit", grouping.reason, advice))
     if not grouping.settled:
         advice = "Label some of the rows marked for review: a few known labels decide."
-        raised.append(Alarm("unsettled", "The votes leave the answer open", grouping.doubt, advice))
+        raised.append(Alarm("unsettled", "The answer is not settled", grouping.doubt, advice))
     return tuple(raised)

@@ -90,9 +90,8 @@ def refuse_too_few(source: Source, learners: Sequence[str], notebook: Notebook) 
         )
     elif source.choice is not None and len(source.choice.names) > 1:
         others = [name for name in source.choice.names if name != source.choice.chosen]
-        reasons += (
-            f" Another {source.choice.title.casefold()} may hold them: {quoted(others)} (--{source.choice.option})."
-        )
+        what, option = source.choice.title.casefold(), source.choice.option
+        reasons += f" Another {what} may hold them: {quoted(others)} (--{option}, or under “Columns and reading”)."
     elif len(source.columns) <= 6 and not learners:
         reasons += " If each row is one answer of one worker, choose the layout long."
     if learners:
@@ -191,7 +190,12 @@ def note_coding(request: Request, columns: Sequence[LabelColumn], coding: Coding
     if merged:
         pairs = [f"{label!r} also as {quoted(others, 3)}" for label, others in list(merged.items())[:3]]
         more = f" and {len(merged) - 3} more" if len(merged) > 3 else ""
-        text = f"Labels spelled in several ways were merged: {'; '.join(pairs)}{more}."
+        what = (
+            "Labels spelled in several ways were merged"
+            if labels.sets is None
+            else "Cells with the same labels are one"
+        )
+        text = f"{what}: {'; '.join(pairs)}{more}."
         notebook.add("changed", text, count=len(merged))
     _note_alike(columns, coding, notebook)
 

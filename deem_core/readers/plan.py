@@ -85,6 +85,8 @@ def find_layout(request: Request, layout: Layout) -> Plan:
     _refuse_unknown(request, known)
     rest = [name for name in columns if name not in soft_columns and notebook.roles.get(name) is None]
     free = [name for name in rest if name not in taken]
+    roles.leave_out_answers(free, notebook)
+    free = [name for name in free if notebook.roles.get(name) is None]
     truth = roles.find_truth(free, request.truth, notebook)
     row_id = roles.find_id(request.source, [name for name in free if name != truth], request.id, notebook)
     request = replace(request, id=row_id, truth=truth)

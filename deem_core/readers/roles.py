@@ -56,6 +56,9 @@ TRUTH_NAMES = (
     *("correct_label", "correct_answer", "correct", "expected_label", "expected", "reference_label", "reference"),
     *("true", "y_test", "actual", "label", "labels", "target", "y", "class"),
 )
+ANSWER_NAMES = ("fused_label", "majority_vote")
+FUSED_BESIDE = frozenset({"confidence", "majority_vote", "agreement", "entropy", "needs_review"})
+"""Columns by which a fused file is told, whatever its label is called."""
 _ID_WORDS = {"id", "ids", "uid", "uuid", "guid", "key", "ticket", "name", "filename", "file", "path", "url"}
 _MANY_ROWS = 20
 _TRUTH_WORDS = {"truth", "groundtruth", "gt", "gold", "golden"}
@@ -149,6 +152,22 @@ def find_truth(columns: Sequence[str], truth: str | None, notebook: Notebook) ->
     )
     notebook.roles[candidates[0]] = "truth"
     return candidates[0]
+
+
+def leave_out_answers(columns: Sequence[str], notebook: Notebook) -> None:
+    """Set aside what an earlier answer added to the file.
+
+    A fused file holds the votes beside their answer, and an answer made from votes is no vote of its own.
+    """
+    names = [simple(column) for column in columns]
+    added = {column for column, name in zip(columns, names, strict=True) if re.sub(r"_\d+$", "", name) in ANSWER_NAMES}
+    if set(names) >= FUSED_BESIDE:  # the label may have another name: it stands before its confidence
+        at = names.index("confidence")
+        added |= set(columns[max(at - 1, 0) : at])
+    for column in columns:
+        if column in added and notebook.roles.get(column) is None:
+            reason = "it is the answer of an earlier fusion, not a vote."
+            notebook.leave_out(column, f"{reason} Set its role to “learner” (--learner) if it is one.")
 
 
 def speaks_of_truth(column: str) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deem_core.errors import InputError
-from deem_core.readers import decode
+from deem_core.readers import decode, objects
 from deem_core.readers.formats.content import Choice, UndecidedError
 from deem_core.readers.notes import Notebook
 from deem_core.readers.parse import delimiter_of
@@ -55,6 +55,11 @@ class Sketch:
     encoding: str | None = None
     delimiter: str | None = None
     choice: Choice | None = None
+
+    @property
+    def is_json(self) -> bool:
+        """Whether it is JSON of no table, which has no delimiter."""
+        return bool(self.lines) and objects.is_json("\n".join(self.lines[:3]).encode())
 
 
 def sketch(file: Any, problem: InputError, options: Mapping[str, Any]) -> Sketch:

@@ -42,9 +42,12 @@ def run_answer(space: Workspace, run: Run, votes: Votes, method: str = "") -> An
     """
     path = labels_path(run, method)
     if method or (run.kind == "fuse" and run.result(MODEL) is None):  # nobody to ask again
-        return StoredAnswer(path, votes.n_classes).answer(votes)
-    own = _in_terms_of(run, votes)
-    return StoredAnswer(path, own.n_classes).answer(own, otherwise=lambda: _ask_again(space, run, votes))
+        answer = StoredAnswer(path, votes.n_classes).answer(votes)
+    else:
+        own = _in_terms_of(run, votes)
+        answer = StoredAnswer(path, own.n_classes).answer(own, otherwise=lambda: _ask_again(space, run, votes))
+    summary = None if method else FusionSummary.of(run)
+    return answer if summary is None else answer.as_told(summary.training.findings, summary.alarms)
 
 
 def labels_path(run: Run, method: str = "") -> Path:

@@ -76,12 +76,15 @@ class Concordance:
         Rows with two votes or more, which the figures rest on, and their votes.
     scale : tuple of str
         The labels in the order that was taken for a scale; empty where there is none.
+    declared : bool
+        Whether somebody said that they are a scale; else they only look like one.
     """
 
     coefficients: tuple[Coefficient, ...]
     n_rows: int
     n_votes: int
     scale: tuple[str, ...] = ()
+    declared: bool = False
 
     def __getitem__(self, name: Name) -> Coefficient:
         """Return a figure by its name.
@@ -102,6 +105,10 @@ class Concordance:
         rest = f"From {count(self.n_rows, 'row')} with two votes or more."
         if not self.scale:
             return rest
+        if self.declared:
+            kinds = [each for each in ("ordinal", "interval") if any(each in own.name for own in self.coefficients)]
+            which, verb = " and ".join(kinds), "figures count" if len(kinds) > 1 else "figure counts"
+            return f"{rest} The {which} {verb} how far apart labels are on the scale; the others, only if they differ."
         return f"{rest} Ordinal and interval figures mean something only if the labels are a scale: " + (
             f"{listing(self.scale, 6)}."
         )
@@ -135,8 +142,8 @@ def concordance(votes: Votes, *, ordered: bool | None = None) -> Concordance:
     ----------
     votes : Votes
     ordered : bool, optional
-        Whether the classes, in their order, are a scale. By default they are if there are three or more and all of
-        them are numbers; interval figures need numbers in any case.
+        Whether the classes, in their order, are a scale. By default they are if there are three or more, and either
+        the votes say so (`Votes.ordered`) or all of them are numbers; interval figures need numbers in any case.
 
     Examples
     --------
@@ -148,7 +155,8 @@ def concordance(votes: Votes, *, ordered: bool | None = None) -> Concordance:
     """
     rows = _Rows.of(votes)
     numbers = _numbers(votes)
-    on_scale = votes.n_classes >= SCALE_CLASSES and (numbers is not None if ordered is None else ordered)
+    looks_like_one = votes.ordered or numbers is not None
+    on_scale = votes.n_classes >= SCALE_CLASSES and (looks_like_one if ordered is None else ordered)
     found = [_alpha(rows, "alpha_nominal", None)]
     if on_scale:
         found.append(_alpha(rows, "alpha_ordinal", None))
@@ -156,7 +164,7 @@ def concordance(votes: Votes, *, ordered: bool | None = None) -> Concordance:
             found.append(_alpha(rows, "alpha_interval", numbers))
     found.append(_fleiss(rows))
     scale = tuple(str(label) for label in votes.classes.tolist()) if on_scale else ()
-    return Concordance(tuple(found), round(rows.n), round(float(rows.counts @ rows.cast)), scale)
+    return Concordance(tuple(found), round(rows.n), round(float(rows.counts @ rows.cast)), scale, votes.ordered)
 
 
 def _numbers(votes: Votes) -> Floats | None:

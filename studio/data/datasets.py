@@ -83,6 +83,8 @@ class Format:
         Column → role.
     choice : deem_core.readers.Choice, optional
         Which of several tables or questions of the file this is.
+    is_json : bool
+        Whether it is JSON of no table.
     """
 
     layout: str
@@ -91,16 +93,19 @@ class Format:
     source: Source | None
     played: dict[str, str]
     choice: Choice | None = None
+    is_json: bool = False
 
     @property
     def is_delimited(self) -> bool:
         """Whether it may be text with a delimiter."""
-        return self.choice is None if self.source is None else self.source.delimiter is not None
+        if self.source is None:
+            return self.choice is None and not self.is_json
+        return self.source.delimiter is not None
 
     @property
     def is_text(self) -> bool:
         """Whether bytes were decoded to read it."""
-        return self.is_delimited or (self.source is not None and self.source.format in TEXTS)
+        return self.is_delimited or self.is_json or (self.source is not None and self.source.format in TEXTS)
 
     def cells(self) -> pd.DataFrame:
         """Return the file as it is spelled.
@@ -260,7 +265,8 @@ class Unread:
     def format(self) -> Format:
         """How the file is written, and what its columns may be."""
         sketch = self.sketch
-        return Format(sketch.layout, sketch.delimiter, sketch.encoding, sketch.source, sketch.roles, sketch.choice)
+        told = (sketch.layout, sketch.delimiter, sketch.encoding, sketch.source, sketch.roles, sketch.choice)
+        return Format(*told, sketch.is_json)
 
 
 def at_hand() -> Opened | Unread | None:

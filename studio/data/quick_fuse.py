@@ -164,7 +164,8 @@ def _run(opened: Opened, states: Sequence[tuple[Run, State]], *, again: bool) ->
         summary = FusionSummary.of(run)
         if summary is not None:
             widgets.plain_list(summary.training.findings)
-            widgets.number_cards(_numbers(opened, run, summary), columns=4)
+            numbers = _numbers(opened, run, summary)
+            widgets.number_cards(numbers, columns=len(numbers))
             widgets.alarms(summary.alarms)
 
 
@@ -262,7 +263,7 @@ def _how(summary: FusionSummary) -> str:
     """Say in short how a method answered."""
     training = summary.training
     groups = () if training.groups is None else training.groups.groups
-    seconds = f"in {text.duration(training.seconds)}"
+    seconds = "in under 1 s" if training.seconds < 1 else f"in {text.duration(training.seconds)}"
     return f"{text.count(len(groups), 'group')} · {seconds}" if groups else seconds
 
 
@@ -336,7 +337,7 @@ def _further(own: MethodScore) -> list[Number]:
     if own.hamming_loss is not None and own.label_micro_f1 is not None:
         return [
             Number(
-                "F1 of labels (evaluation)",
+                "F1 (evaluation)",
                 text.percent(own.label_micro_f1),
                 f"{text.percent(own.hamming_loss)} of answers wrong",
                 "Micro-F1 and Hamming loss, over all rows and labels. Accuracy is that of whole sets.",

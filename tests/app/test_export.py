@@ -239,7 +239,7 @@ def test_a_model_is_brought_to_the_home_page_and_a_foreign_file_is_refused(app, 
     stored = set((workspace.root / "inputs").iterdir())
     model_file(app, "mine.safetensors", data)
     expect_calm(app)
-    assert "mine.safetensors**: IRBM for 3 learners and 3 classes, trained on 40 rows." in words(app)
+    assert "mine.safetensors**: iRBM for 3 learners and 3 classes, trained on 40 rows." in words(app)
     assert len(set((workspace.root / "inputs").iterdir()) - stored) == 1
 
 
@@ -274,7 +274,7 @@ def test_a_labelling_that_is_opened_from_recent_runs_is_shown_on_the_home_page(a
     app.run()
     expect_calm(app)
     said = words(app)
-    assert "The model of “Labels for new.csv”**: IRBM for 3 learners" in said
+    assert "The model of “Labels for new.csv”**: iRBM for 3 learners" in said
     assert "4 rows labelled by a model trained on 40 rows" in said
     assert "No votes from eve; treated as missing." in said
     assert "Learners unknown in training were left out: zoe." in said

@@ -1,5 +1,7 @@
 """The sidebar of every page: the dataset and the run in use, and the device."""
 
+from pathlib import Path
+
 import pytest
 
 from deem_core.model.devices import Device
@@ -13,6 +15,15 @@ def test_the_dataset_in_use_and_its_size(app, dataset):
     expect_calm(app)
     assert "**votes.csv**" in words(app)
     assert "40 rows × 3 learners × 3 classes" in words(app)
+
+
+def test_one_of_several_labels_is_named_on_every_page(app, workspace):
+    topics = Path(__file__).parents[2] / "sample_data" / "topics_multilabel.csv"
+    opened = workspace.add_dataset(topics.name, topics, reading={"multilabel": True, "one_label": "sport"})
+    app.query_params[state.DATA] = opened.id
+    app.run()
+    expect_calm(app)
+    assert "Only the label sport" in words(app)
 
 
 def test_a_run_that_goes_on_shows_its_progress_and_is_cancelled_from_any_page(app, make_run, dataset):

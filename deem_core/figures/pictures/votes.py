@@ -58,7 +58,9 @@ def votes_per_label(votes: Votes) -> Picture:
     counts = votes.class_counts @ sets.members[: votes.n_classes]
     return Picture(
         question="Which labels does each learner give?",
-        draw=lambda theme: draw_votes.votes_per_class(counts, votes.learners, list(sets.labels), theme=theme),
+        draw=lambda theme: draw_votes.votes_per_class(
+            counts, votes.learners, list(sets.labels), theme=theme, word="label"
+        ),
         alt="Stacked bars: how many times each learner gave each label.",
         caption=(
             "A vote counts once for each of its labels. **Good:** a similar mix of colours. **Worth a look:** a much "

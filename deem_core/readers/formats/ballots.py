@@ -88,8 +88,14 @@ class Ballots:
                 f"({clip(truths[row], 30)!r} and {clip(label, 30)!r}). Keep one ground truth for each task."
             )
 
-    def question(self, wish: str | None) -> Choice:
+    def question(self, wish: str | None, notes: Iterable[Note] = ()) -> Choice:
         """Return which question is read.
+
+        Parameters
+        ----------
+        wish : str, optional
+        notes : iterable of Note
+            What was left out, which is the reason if nothing remains.
 
         Raises
         ------
@@ -98,7 +104,9 @@ class Ballots:
         """
         names = tuple(self.answers)
         if not names:
-            raise InputError(f"{self.packed.name} holds no answer that is a choice, a rating or a number.")
+            reasons = " ".join(note.text for note in notes if note.kind == "left out")
+            nothing = f"{self.packed.name} holds no answer that is a choice, a rating or a number."
+            raise InputError(f"{nothing} {reasons}".rstrip())
         choice = Choice("label", "Question", names)
         if wish is not None:
             return Choice("label", "Question", names, choose(self.packed.name, choice, wish))
@@ -137,7 +145,8 @@ class Ballots:
         others : collection of str
             Learners that have a column even if they never answer.
         """
-        choice = self.question(wish)
+        notes = tuple(notes)
+        choice = self.question(wish, notes)
         chosen, names = choice.chosen or "", names or {}
         answers, truth, n = self.answers[chosen], self.truths.get(chosen, {}), len(self.ids)
         told = {learner for _, learner in answers} | set(others)

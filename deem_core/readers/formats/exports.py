@@ -25,6 +25,7 @@ Reader = Callable[[Iterable[tuple[str, Any]], Packed, str, str | None], Content]
 _TOOLS: tuple[tuple[bytes, Callable[[Any], bool], Reader], ...] = (
     (b'"result"', label_studio.is_task, label_studio.read_tasks),
     (b'"annotation_id"', label_studio.is_small, label_studio.read_small),
+    (b'"annotations"', label_studio.is_bare_task, label_studio.read_tasks),
     (b'"responses"', argilla.is_record, argilla.read_records),
 )
 

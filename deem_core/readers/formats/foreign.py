@@ -8,11 +8,13 @@ from deem_core.errors import InputError
 from deem_core.readers import decode
 from deem_core.readers.formats import arrow, matrices
 from deem_core.readers.formats.content import Content
+from deem_core.text import clip, quoted
 
 TEXTS = frozenset({"text", "json", "label studio", "argilla", "wrench"})
 """Formats that are text, with an encoding."""
 
 ZIP = b"PK\x03\x04"
+EMPTY_ZIP = b"PK\x05\x06"
 OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 
 
@@ -32,7 +34,7 @@ class Wish:
 
 def is_binary(data: bytes) -> bool:
     """Tell whether `read_binary` knows files that begin like this."""
-    return data.startswith((ZIP, matrices.NPY)) or arrow.is_arrow(data)
+    return data.startswith((ZIP, EMPTY_ZIP, matrices.NPY)) or arrow.is_arrow(data)
 
 
 def read_binary(raw: decode.Raw, wish: Wish) -> Content | None:
@@ -44,7 +46,7 @@ def read_binary(raw: decode.Raw, wish: Wish) -> Content | None:
         If it is damaged, too large, or holds no table.
     """
     data = raw.data
-    if data.startswith(ZIP):
+    if data.startswith((ZIP, EMPTY_ZIP)):
         return _read_zip(raw, wish)
     if data.startswith(matrices.NPY):
         return matrices.read_npy(raw.name, data, raw.packed)
@@ -64,4 +66,7 @@ def _read_zip(raw: decode.Raw, wish: Wish) -> Content:
     kind = workbook.kind_of(archive)
     if kind is not None:
         return workbook.read_workbook(archive, kind, wish.sheet)
-    raise InputError(f"{raw.name} is a zip archive. Unpack it and upload the CSV inside.")
+    inside = quoted([clip(name, 60) for name in archive.entries if not name.endswith("/")])
+    if not inside:
+        raise InputError(f"{raw.name} is an empty archive: there is nothing in it. Save it again.")
+    raise InputError(f"{raw.name} is a zip archive. Unpack it and use the table inside; it holds {inside}.")

@@ -44,6 +44,11 @@ def is_task(record: Any) -> bool:
     )
 
 
+def is_bare_task(record: Any) -> bool:
+    """Tell a task that nobody annotated from other records."""
+    return isinstance(record, dict) and isinstance(record.get("data"), dict) and record.get("annotations") == []
+
+
 def is_small(record: Any) -> bool:
     """Tell an annotation of a JSON-MIN export from other records."""
     return isinstance(record, dict) and "annotation_id" in record and "annotator" in record
@@ -75,6 +80,7 @@ def read_tasks(records: Iterable[tuple[str, Any]], packed: Packed, encoding: str
                 model = spelled(prediction.get("model_version")).strip() or "prediction"
                 for question, label in _answers(prediction, others):
                     ballots.vote(row, question, f"{model} (model)" if _is_person(model) else model, label)
+    _refuse_unanswered(packed.name, len(ballots.ids), counts)
     return ballots.content(wish, format=FORMAT, title=TITLE, encoding=encoding, notes=_told(counts, others))
 
 
@@ -148,6 +154,21 @@ def _short(value: Any) -> str | None:
         keys = [key for key in ("choices", "rating", "number", "selected") if key in value]
         return label_of(value[keys[0]]) if keys and not _REGION & value.keys() else None
     return label_of(value)
+
+
+def _refuse_unanswered(name: str, tasks: int, counts: Counter[str]) -> None:
+    """Say that nobody answered, rather than that answers cannot be read."""
+    if counts["annotations"] or counts["predictions"]:
+        return
+    if counts["cancelled"] and not counts["truth"]:
+        reason = f"all {count(counts['cancelled'], 'annotation')} were cancelled"
+        if counts["cancelled"] == 1:
+            reason = "its only annotation was cancelled"
+    elif counts["truth"]:
+        reason = "all its annotations are ground truth, which is for evaluation only"
+    else:
+        reason = f"nobody has annotated its {count(tasks, 'task')} yet"
+    raise InputError(f"{name} is a Label Studio export without votes: {reason}. Annotate, then export it again.")
 
 
 def _told(counts: Counter[str], others: Counter[str]) -> Iterator[Note]:

@@ -100,7 +100,13 @@ def read_npz(archive: Archive, wish: str | None) -> Content:
         notes.append(Note("left out", f"{quoted(truths)} could all be the truth, so none was taken.", len(truths)))
     names = next((key for key, header in headers.items() if _may_be_names(key, header, matrix.shape[1])), None)
     learners = None if names is None else [str(each) for each in _array(name, unpacked[names], headers[names])]
-    rest = [key for key in headers if key not in (chosen, names, *truths)]
+    short = [key for key in headers if key not in (*tables, *truths) and roles.simple(key) in _TRUTHS]
+    for key in short:
+        shape = headers[key].shape
+        has = f"has {count(shape[0], 'value')}" if len(shape) == 1 else f"is {_sides(shape)}"
+        text = f"The array {key!r} is named like the truth, but {has} for {count(len(matrix), 'row')}: it was left out."
+        notes.append(Note("warning", text))
+    rest = [key for key in headers if key not in (chosen, names, *truths, *short)]
     if rest:
         notes.append(Note("left out", f"Other arrays were left out: {quoted(rest)}.", len(rest)))
     title = f"NumPy archive, array {chosen!r}, {_told(matrix)}"
@@ -285,7 +291,11 @@ def _texts(values: NDArray[Any]) -> pa.ChunkedArray:
 
 
 def _told(array: NDArray[Any]) -> str:
-    return " × ".join(f"{side:,}" for side in array.shape)
+    return _sides(array.shape)
+
+
+def _sides(shape: Sequence[int]) -> str:
+    return " × ".join(f"{side:,}" for side in shape) or "a single number"
 
 
 def _damaged(name: str) -> InputError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import io
 import math
+import re
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,8 +26,17 @@ from deem_core.text import clip, count, quoted
 EXACT = 10**15
 """Whole numbers beyond it have more digits than a spreadsheet keeps."""
 
+_SHEETS = "xl/worksheets/"
 _TITLES = {"xlsx": "Excel workbook", "ods": "OpenDocument spreadsheet"}
 _CELLS_FROM = ("xml", "rels")  # endings of the entries that hold cells; pictures and macros are not unpacked
+_UNCOMPUTED = re.compile(
+    rb"<((?:[A-Za-z_][\w.-]*+:)?)c(?=[\s>])([^<>]*+)>\s*+"
+    rb"<\1f(?:[\s/][^<>]*+)?(?:(?<=/)>|(?<!/)>[^<]*+</\1f\s*+>)\s*+(?:<\1v\s*+(?:/>|>\s*+</\1v\s*+>)\s*+)?</\1c\s*+>"
+)
+"""A cell of a formula whose value was not saved, as programs write it that do not compute."""
+_PLACE = re.compile(rb"(?<!\S)r\s*=\s*[\"'][A-Za-z]{1,3}\d{1,7}[\"']")
+_MARK = "\ue000"
+"""What stands in such a cell while it is read: a sign of nobody's."""
 _NAMED = "Name one with --sheet, or under “Columns and reading”."
 
 
@@ -81,6 +91,8 @@ def _measured(archive: Archive, kind: str) -> bytes:
     for name in archive.entries:
         if name.rpartition(".")[2] in _CELLS_FROM or name == "mimetype":
             texts[name] = archive.read(name)
+            if name.startswith(_SHEETS):
+                texts[name] = _UNCOMPUTED.sub(_marked, texts[name])
     if b"encryption-data" in texts.get("META-INF/manifest.xml", b""):
         raise _protected(archive.name)
     sheet_size.check(packed, kind, texts)
@@ -88,6 +100,12 @@ def _measured(archive: Archive, kind: str) -> bytes:
         for name, text in texts.items():
             plain.writestr(zipfile.ZipInfo(name), text)
     return stored.getvalue()
+
+
+def _marked(cell: re.Match[bytes]) -> bytes:
+    place = _PLACE.search(cell[2])
+    at = b"" if place is None else b" " + place[0]
+    return b'<%bc%b t="str"><%bv>%b</%bv></%bc>' % (cell[1], at, cell[1], _MARK.encode(), cell[1], cell[1])
 
 
 def _rows(
@@ -129,16 +147,34 @@ def _columns(file: str, sheet: str, rows: list[list[str]]) -> tuple[dict[str, pa
     if top is None:
         raise InputError(f"Sheet {sheet!r} of {file} holds no table: no row has two cells. {_NAMED}")
     below = [row for row in rows[top + 1 :] if any(row)]
+    header, notes = [_emptied(cell) for cell in rows[top]], _uncomputed(rows[top], below)
     above, blank = sum(any(row) for row in rows[:top]), len(rows) - top - 1 - len(below)
-    notes = []
     if above:
         notes.append(Note("changed", f"Skipped {count(above, 'line')} above the table.", above))
     if blank:
         notes.append(Note("changed", f"Skipped {count(blank, 'blank line')}.", blank))
     if not below:
         raise InputError(f"Sheet {sheet!r} of {file} has a header but no rows below it. {_NAMED}")
-    cells = list(zip(*below, strict=True))
-    return _named(rows[top], cells), [*notes, *_rounded(rows[top], cells)]
+    cells = [tuple(map(_emptied, column)) for column in zip(*below, strict=True)]
+    return _named(header, cells), [*notes, *_rounded(header, cells)]
+
+
+def _emptied(cell: str) -> str:
+    return "" if cell == _MARK else cell
+
+
+def _uncomputed(header: Sequence[str], below: Sequence[Sequence[str]]) -> list[Note]:
+    """Warn of columns with formulas whose values are missing."""
+    notes = []
+    for at, name in enumerate(header):
+        marked = [number for number, row in enumerate(below, start=1) if row[at] == _MARK]
+        if marked:
+            cells = (
+                f"{count(len(marked), 'formula')} whose {'value was' if len(marked) == 1 else 'values were'} not saved"
+            )
+            text = f"Column {clip(name, 60)!r} has {cells}: read as empty. Open the workbook in a spreadsheet program, save it, and use that file."  # noqa: E501
+            notes.append(Note("warning", text, len(marked), column=name))
+    return notes
 
 
 def _named(header: Sequence[str], cells: Sequence[Sequence[str]]) -> dict[str, pa.ChunkedArray]:

@@ -1,6 +1,7 @@
 """Answers of several labels: each fused as a question, one answer for all."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.csv
@@ -10,7 +11,10 @@ from sklearn.metrics import accuracy_score, f1_score, hamming_loss
 from deem_core import cli, fuse, read
 from deem_core.answers.label_sets import SetAnswer, chosen_sets
 from deem_core.answers.stored import StoredAnswer, write_answer
+from deem_core.auto.several import answer_sets
 from deem_core.comparison import evaluate
+from deem_core.control import Control
+from deem_core.methods import registry
 from deem_core.votes.label_sets import label_sets, question
 
 LABELS = ("cat", "dog", "fox", "owl")
@@ -54,6 +58,20 @@ def test_each_label_is_fused_as_a_question_and_the_set_is_what_is_more_likely_th
     assert "Each of 4 labels was fused as a yes or no question" in answer.notes[0]
     assert answer.notes[1] == "1 row without votes gets no label."
     assert not chosen_sets(answer)[3].any()
+
+
+def test_who_answered_is_named_only_if_it_is_one(reading):
+    gen = np.random.default_rng(0)
+    by = iter(["gds", "safe", "gds", "gds"])
+
+    def ask(own, control):
+        return replace(registry.aggregate("mv", own, gen), answered_by=next(by))
+
+    mixed, _ = answer_sets(reading.votes, "auto", ask, Control())
+    assert mixed.answered_by == "auto"
+    assert "by Safe vote" in mixed.notes[0]
+    by = iter(["gds"] * 4)
+    assert answer_sets(reading.votes, "auto", ask, Control())[0].answered_by == "gds"
 
 
 def test_review_majority_and_summary_follow(reading, answer):

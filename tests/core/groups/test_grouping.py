@@ -10,6 +10,7 @@ from deem_core.groups.goodness import Goodness, Unexplained
 from deem_core.groups.grouping import FITS, _verdict, explain, group_words
 from deem_core.groups.latent_tree import ROOT, GroupedModel
 from deem_core.groups.search import find_groups
+from deem_core.methods.grouped_dawid_skene import alarms_of
 from tests.core.groups.helpers import noisy_copies, table
 
 
@@ -190,6 +191,10 @@ def test_an_answer_that_hard_rounds_change_is_said_to_be_open():
     assert grouping.moved > 0.02
     assert not grouping.settled
     assert "another fit of the model differs on" in grouping.doubt
+    (alarm,) = [each for each in alarms_of(grouping) if each.kind == "unsettled"]
+    assert alarm.sentence == grouping.doubt
+    assert alarm.title not in alarm.sentence
+    assert not any("differs on" in sentence for sentence in grouping.sentences(("a",)))  # said once, by the alarm
 
 
 def test_groups_are_named_by_their_learners():

@@ -96,6 +96,12 @@ def test_labels_are_renamed_and_merged_one_by_one():
     assert members(votes)[8] == {"feline"}  # owl|cat without the owl
 
 
+def test_cells_with_the_same_labels_in_another_order_are_not_called_spellings():
+    rows = [("cat|dog", "dog|cat", "cat", "dog|cat", "cat|dog")] * 2 + ROWS
+    (told,) = [text for text in read(file(rows=rows), multilabel=True).report.sentences("changed") if "also as" in text]
+    assert told.startswith("Cells with the same labels are one: ")
+
+
 def test_one_label_is_a_question_of_its_own():
     votes = read(file(), one_label="dog").votes
     assert votes.classes.tolist() == ["no", "yes"]

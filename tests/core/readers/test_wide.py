@@ -30,6 +30,25 @@ def test_id_learners_and_truth_are_found_and_said():
     assert "'label' is taken as the truth; it is for evaluation only and never used in training" in text(reading)
 
 
+FUSED_ROWS = "\n".join(
+    f"{n},{'xy'[n % 2]},{'xy'[n % 3 % 2]},{'xy'[n % 2]},0.9,{'xy'[n % 2]},1,0.1,false" for n in range(30)
+)
+
+
+@pytest.mark.parametrize("label", ["fused_label", "fused_label_2", "answer"])
+def test_the_answer_in_a_fused_file_is_no_vote(label):
+    file = f"id,a,b,{label},confidence,majority_vote,agreement,entropy,needs_review\n{FUSED_ROWS}".encode()
+    reading = read(file)
+    assert reading.votes.learners == ("a", "b")
+    assert "the answer of an earlier fusion" in text(reading)
+    assert read(file, learners=["a", "b", "majority_vote"]).votes.n_learners == 3
+
+
+def test_a_column_before_confidence_is_a_learner_where_nothing_else_was_added():
+    rows = "\n".join(f"{n},{'xy'[n % 2]},{'xy'[n % 3 % 2]},0.9" for n in range(30))
+    assert read(f"id,a,b,confidence\n{rows}".encode()).votes.learners == ("a", "b")
+
+
 @pytest.mark.parametrize("delimiter", [",", "\t", ";", "|"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_delimiters_and_encodings_are_found(delimiter, encoding):

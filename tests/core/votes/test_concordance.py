@@ -134,6 +134,10 @@ def test_orders_are_looked_at_for_numbers_or_where_they_are_said():
     assert [each.name for each in told.coefficients] == ["alpha_nominal", "alpha_ordinal", "fleiss_kappa"]
     assert told.scale == ("poor", "fair", "good")
     assert "a scale: poor, fair, good." in told.sentence
+    steps = words.as_ordered()
+    assert figures(steps) == figures(words, ordered=True)
+    assert "The ordinal figure counts how far apart labels are" in concordance(steps).sentence
+    assert "The ordinal and interval figures count" in concordance(scale(noisy(9)).as_ordered()).sentence
     assert list(figures(scale(noisy(9)), ordered=False)) == ["alpha_nominal", "fleiss_kappa"]
     two = Votes.from_labels([[0, 1, 1], [1, 1, 0]])
     assert list(figures(two)) == ["alpha_nominal", "fleiss_kappa"]

@@ -53,6 +53,15 @@ def test_new_data_are_read_as_in_training_where_that_works(workspace, model):
     assert [each.name for each in workspace.datasets()].count("new.csv") == 1
 
 
+def test_judges_that_a_model_knows_by_one_vote_are_merged_in_new_data(workspace, model):
+    both = b"ann/ab,ann/ba,bob,eve\ncat,cat,dog,cat\ndog,cat,dog,dog\ncat,cat,cat,dog\n"
+    taken = new_data._taken("both.csv", io.BytesIO(both), model, [{}])
+    found = recode(workspace.read(taken).votes, model.learners, model.classes)
+    assert found.merged == ("ann",)
+    assert found.votes.codes[:, model.learners.index("ann")].tolist() == [0, -1, 0]
+    assert model.title == "iRBM"
+
+
 def test_a_learner_whose_labels_are_all_unknown_is_not_called_absent(workspace, model):
     taken = new_data._taken("new.csv", io.BytesIO(b"ann,zoe,bob\nx,q,cat\ny,r,dog\nx,q,cat\n"), model, [{}])
     found = recode(workspace.read(taken).votes, model.learners, model.classes)

@@ -121,6 +121,22 @@ class TestLabelStudio:
         reading = read(dumped([task(0), *TASKS]))
         assert reading.votes.votes_per_row[0] == 0
 
+    @pytest.mark.parametrize(
+        ("annotations", "reason"),
+        [
+            ([], "nobody has annotated its 3 tasks yet"),
+            ([annotation(1, choice("a"), was_cancelled=True)], "all 3 annotations were cancelled"),
+            ([annotation(1, choice("a"), ground_truth=True)], "all its annotations are ground truth"),
+        ],
+    )
+    def test_exports_without_votes_say_why(self, annotations, reason):
+        with pytest.raises(InputError, match=f"is a Label Studio export without votes: {reason}"):
+            read(dumped([task(n, *annotations) for n in range(3)]))
+
+    def test_answers_of_another_kind_are_named(self):
+        with pytest.raises(InputError, match=r"a rating or a number. Left out 2 answers .* \('choices'\)\."):
+            read(dumped([task(n, annotation(1, choice("a", start=1))) for n in range(2)]))
+
     def test_json_min_is_one_annotation_per_record(self):
         records = [
             {
@@ -158,6 +174,12 @@ USERS = ["3fa85f64-5717-4562-b3fc-2c963f66afa6", "11111111-5717-4562-b3fc-2c963f
 
 
 class TestArgilla:
+    def test_responses_that_nobody_submitted_are_the_reason(self):
+        drafts = [{"value": "good", "user_id": "ana", "status": "draft"}]
+        records = [{"id": f"r{n}", "fields": {"text": "t"}, "responses": {"mood": drafts}} for n in range(2)]
+        with pytest.raises(InputError, match=r"Left out 2 responses not submitted: 2 draft\."):
+            read(dumped(records))
+
     def test_responses_by_user_and_suggestions_by_agent(self):
         records = [
             {

@@ -72,6 +72,15 @@ def test_truth_and_names_beside_the_matrix():
     assert read(npz(L=MATRIX, Y=TRUTH, gold=TRUTH)).votes.truth is None  # two could be it
 
 
+def test_truth_of_another_length_is_left_out_with_the_reason():
+    reading = read(npz(L=MATRIX, Y=TRUTH[:7]))
+    assert reading.votes.truth is None
+    assert reading.report.sentences("left out") == []
+    assert "The array 'Y' is named like the truth, but has 7 values for 40 rows: it was left out." in (
+        reading.report.sentences("warning")
+    )
+
+
 def test_of_several_matrices_one_is_asked_for():
     two = npz(L_train=MATRIX, L_test=MATRIX[:10])
     with pytest.raises(UndecidedError, match=r"several matrices: 'L_train', 'L_test'.*--sheet") as asked:
@@ -85,6 +94,7 @@ def test_of_several_matrices_one_is_asked_for():
 def test_files_that_are_no_matrix_are_refused():
     says(npy(np.array([["a", None]], object), allow_pickle=True), "never loaded")
     says(npz(L=np.array([[{}]], object)), "never loaded")
+    says(npz(), "is an empty archive")
     says(npy(MATRIX[0]), "shape (5,)")
     says(npy(np.ones((3, 2, 2))), "Votes.from_soft")
     says(npy(MATRIX + 0.5), "not whole")

@@ -2,6 +2,7 @@
 
 import datetime
 import io
+import re
 import zipfile
 
 import openpyxl
@@ -161,6 +162,44 @@ def test_damaged_protected_and_other_archives_are_refused():
     with zipfile.ZipFile(buffer, "w") as packed:
         packed.writestr("xl/workbook.bin", b"")
     says(buffer.getvalue(), ".xlsb", "Save it as .xlsx")
+
+
+def test_an_archive_of_other_files_says_what_is_inside():
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as packed:
+        packed.writestr("data/", b"")
+        packed.writestr("data/train.parquet", b"PAR1")
+    says(buffer.getvalue(), "Unpack it and use the table inside; it holds 'data/train.parquet'.")
+
+
+@pytest.mark.parametrize("prefix", ["", "x:"])
+def test_formulas_without_a_saved_value_are_empty_and_said(prefix):
+    sums = [[*row[:3], f"=IF(B{number}>0,1,0)"] for number, row in enumerate(ROWS, start=2)]
+    data = workbook(Votes=[[*HEADER, "d"], *([*row, "cat"] for row in sums)])
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        sheet = packed.read("xl/worksheets/sheet1.xml").decode()
+    assert sheet.count("<v />") == 3  # as openpyxl writes what it does not compute
+    sheet = sheet.replace("<f>IF(B2&gt;0,1,0)</f><v />", '<f t="shared" si="0"/>')  # so do others
+    if prefix:
+        sheet = re.sub(r"<(/?)(?=[a-z])", rf"<\1{prefix}", sheet).replace("xmlns=", f"xmlns:{prefix[:-1]}=")
+    reading = read(changed(data, sheet1=sheet))
+    assert reading.source.text("c").to_pylist() == ["", "", ""]
+    assert reading.votes.learners == ("a", "b", "d")
+    (told,) = [note for note in reading.report.notes if note.kind == "warning" and note.column == "c"]
+    assert told.text.startswith("Column 'c' has 3 formulas whose values were not saved: read as empty.")
+    assert told.count == 3
+
+
+def test_formulas_with_a_saved_value_are_that_value():
+    data = workbook(Votes=[HEADER, *([*row[:3], "=B2"] for row in ROWS)])
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        sheet = packed.read("xl/worksheets/sheet1.xml").decode()
+    computed = sheet.replace("<f>B2</f><v />", "<f>B2</f><v>cat</v>").replace('<c r="D', '<c t="str" r="D')
+    reading = read(
+        changed(data, sheet1=computed.replace('<c t="str" r="D1" t="inlineStr">', '<c r="D1" t="inlineStr">'))
+    )
+    assert reading.source.text("c").to_pylist() == ["cat", "cat", "cat"]
+    assert not [note for note in reading.report.notes if note.column == "c"]
 
 
 def test_an_open_document_is_read_with_repeated_cells():
