@@ -8,7 +8,7 @@ import streamlit as st
 from deem_core.comparison import CLUSTER_SECONDS, conclusion, quick
 from deem_core.diagnostics.rows import Column, Pair, RowFilter
 from deem_core.figures import pictures
-from deem_core.runs import Run, State
+from deem_core.runs import CLUSTER, Run, State
 from studio import background, boot, comparisons, errors, examples, jobs, panel, state, text, widgets
 from studio.data import datasets
 from studio.export import results, sources
@@ -103,7 +103,7 @@ def outcome(opened: datasets.Opened, states: Sequence[tuple[Run, State]]) -> Non
         rows = comparisons.so_far(run)
         if len(rows):
             st.dataframe(rows.drop(columns="note"), hide_index=True, height="content")
-            if comparisons.on_cluster(run):
+            if now.device == CLUSTER:
                 st.caption(CLUSTER_SECONDS)
             notes(zip(rows["method"], rows["note"], strict=True))
         return

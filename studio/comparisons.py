@@ -15,7 +15,6 @@ import streamlit as st
 from deem_core import Alarm, InputError
 from deem_core.answers import NOT_KEPT, Answer
 from deem_core.comparison import FIRST_CLASS, METHODS, TIES_DRAWN, Comparison, Entry, MethodResult
-from deem_core.engine import LOCAL
 from deem_core.files.tables import row_names
 from deem_core.runs import Run
 from deem_core.typing import Codes
@@ -55,11 +54,6 @@ def _plain(label: Any) -> Any:
 
 
 # ---------------------------------------------------------------------- while it runs
-
-
-def on_cluster(run: Run) -> bool:
-    """Return whether a comparison was asked to run on a cluster."""
-    return str(run.config.get("on") or LOCAL) != LOCAL
 
 
 def so_far(run: Run) -> pd.DataFrame:

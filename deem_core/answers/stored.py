@@ -224,7 +224,7 @@ class LabelsOnly(Answer):
     @classmethod
     def of(cls, stored: StoredAnswer, votes: Votes) -> LabelsOnly:
         """Return the labels of a stored table."""
-        columns = {
+        columns: dict[str, NDArray[Any]] = {
             "codes": stored.codes,
             "majority": stored.majority,
             "confidence": _decimals(stored.confidence),
@@ -253,8 +253,8 @@ class LabelsOnly(Answer):
     @staticmethod
     def columns(answer: Answer) -> dict[str, NDArray[Any]]:
         """Return `COLUMNS` of an answer, as exact as a table keeps them."""
-        short = {name: np.asarray(getattr(answer, name), np.float32) for name in ("confidence", "entropy")}
-        return {name: short.get(name, getattr(answer, name)) for name in LabelsOnly.COLUMNS}
+        columns: dict[str, NDArray[Any]] = {name: getattr(answer, name) for name in LabelsOnly.COLUMNS}
+        return columns | {name: columns[name].astype(np.float32) for name in ("confidence", "entropy")}
 
     def rows(self, start: int, stop: int) -> Answer:
         """Return the rows from ``start`` to ``stop`` as views."""

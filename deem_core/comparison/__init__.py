@@ -6,6 +6,7 @@ into a sentence.
 
 from deem_core.comparison.cost import expected_comparison, expected_run, expected_time
 from deem_core.comparison.evaluation import Evaluation, MethodScore, evaluate
+from deem_core.comparison.progress import MethodProgress
 from deem_core.comparison.result import (
     CLUSTER_SECONDS,
     FIRST_CLASS,
@@ -14,7 +15,6 @@ from deem_core.comparison.result import (
     Difference,
     MethodResult,
 )
-from deem_core.comparison.progress import MethodProgress
 from deem_core.comparison.run import compare
 from deem_core.comparison.verdict import conclusion
 from deem_core.methods.probabilities import ADVICE, reduction_note

@@ -205,6 +205,7 @@ def run_method(shared: Shared, piece: Piece, control: Control) -> Generator[None
     def over() -> bool:
         return control.stopped() or time.perf_counter() - begun > piece.left
 
+    outcome: Outcome
     try:
         method = item.load()  # imports take time of their own
         begun = time.perf_counter()
@@ -220,7 +221,7 @@ def run_method(shared: Shared, piece: Piece, control: Control) -> Generator[None
         _log.exception("%s failed", piece.name)
         outcome = Outcome(trouble=f"It failed: {type(error).__name__}: {error}", lasting=False)
     else:
-        outcome = None if control.stopped() else _outcome(shared, piece, made, gauge)
+        outcome = _outcome(shared, piece, made, gauge)
     return None if control.stopped() else outcome
 
 

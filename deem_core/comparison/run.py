@@ -16,7 +16,7 @@ from deem_core.answers.answer import Answer
 from deem_core.comparison.cost import Size, expected_seconds
 from deem_core.comparison.dependence import measure
 from deem_core.comparison.piece import Kept, Outcome, Piece, Shared, run_method
-from deem_core.comparison.progress import Board, Line, MethodProgress, Watcher
+from deem_core.comparison.progress import Board, Line, Watcher
 from deem_core.comparison.result import Comparison, MethodResult
 from deem_core.comparison.scoring import evaluate, summarise
 from deem_core.control import Control
@@ -107,38 +107,45 @@ def compare(
         raise InputError(f"The budget is {budget} seconds; it must be more than 0.")
     experts = _expert_codes(votes, expert_classes)
     engine, control = engine_of(on), control or Control()
-    shared = _shared(votes, chosen, engine, budget, device, "codes" if keep is None else _KEPT[probabilities])
-    plan = _Plan(shared, chosen, seeds, random_state, control, watch, keep)
+    kept: Kept = "codes" if keep is None else "probabilities" if probabilities else "labels"
+    bare = votes.without_truth()
+    shared = Shared(
+        votes=bare,
+        health=file_health(bare),
+        budget=np.inf if budget is None else budget,
+        device=_device(device, chosen, engine),
+        kept=kept,
+    )
+    board = Board(control, _lines(shared, chosen, seeds), watch)
+    plan = _Plan(shared, board, random_state, control=control, keep=keep)
     plan.restore()
     gpu = engine.remote and shared.device != "cpu" and any(item.on_gpu for item in chosen)
     with engine.crew(gpu=gpu) as crew:
         plan.carry_out(crew, longest_first=engine.remote)
-    results, bare = plan.results, shared.votes
-    results = [summarise(result, plan.labels[result.name], bare) if result.ran else result for result in results]
+    results = [summarise(one, plan.labels[one.name], bare) if one.ran else one for one in plan.results]
     found = evaluate(votes, results, plan.labels, experts, budget=budget, random_state=random_state)
     dependence = measure(votes, shared.health, np.random.default_rng(random_state))
     return replace(found, alarms=file_alarms(bare, shared.health), dependence=dependence, on_cluster=engine.remote)
 
 
-def _shared(
-    votes: Votes, chosen: Sequence[registry.Entry], engine: Engine, budget: float | None, device: str, kept: Kept
-) -> Shared:
-    if any(item.on_gpu for item in chosen):  # before any work is done
+def _device(wish: str, chosen: Sequence[registry.Entry], engine: Engine) -> str:
+    """Return where models train; a name that makes no sense is refused before any work is done."""
+    if any(item.on_gpu for item in chosen):
         if engine.remote or missing_torch():  # which each of them says in its place
-            expected_device(device)
+            expected_device(wish)
         else:
-            pick_device(device)
-    bare = votes.without_truth()
-    return Shared(
-        votes=bare,
-        health=file_health(bare),
-        budget=np.inf if budget is None else budget,
-        device="cpu" if engine.remote and device == "auto" else device,
-        kept=kept,
-    )
+            pick_device(wish)
+    return "cpu" if engine.remote and wish == "auto" else wish
 
 
-_KEPT: Mapping[bool, Kept] = {True: "probabilities", False: "labels"}
+def _lines(shared: Shared, chosen: Sequence[registry.Entry], seeds: int) -> list[Line]:
+    """Return a line of the board for each method, as wide as the time it is expected to take."""
+    size, budget = Size.of(shared.votes), None if np.isinf(shared.budget) else shared.budget
+    times = [expected_seconds(item.name, size, seeds=seeds, budget=budget) for item in chosen]
+    return [
+        Line(item, seconds / sum(times), seeds if item.stochastic else 1)
+        for item, seconds in zip(chosen, times, strict=True)
+    ]
 
 
 @dataclass(frozen=True)
@@ -195,10 +202,11 @@ class _Plan:
     Parameters
     ----------
     shared : Shared
-    chosen : sequence of Entry
-    seeds, random_state : int
+    board : Board
+    random_state : int
     control : Control
-    watch, keep : callable, optional
+        Keeper of the runs that are done.
+    keep : callable, optional
 
     Attributes
     ----------
@@ -207,32 +215,20 @@ class _Plan:
     """
 
     def __init__(
-        self,
-        shared: Shared,
-        chosen: Sequence[registry.Entry],
-        seeds: int,
-        random_state: int,
-        control: Control,
-        watch: Watcher | None,
-        keep: Keeper | None,
+        self, shared: Shared, board: Board, random_state: int, *, control: Control, keep: Keeper | None
     ) -> None:
-        self.shared, self.chosen, self.control, self.keep = shared, chosen, control, keep
-        self.random_state = random_state
-        size, budget = Size.of(shared.votes), None if np.isinf(shared.budget) else shared.budget
-        self.times = {item.name: expected_seconds(item.name, size, seeds=seeds, budget=budget) for item in chosen}
-        whole = sum(self.times.values())
-        lines = [Line(item, self.times[item.name] / whole, seeds if item.stochastic else 1) for item in chosen]
-        self.lines = {line.item.name: line for line in lines}
-        self.board = Board(control, lines, watch)
-        self.outcomes: dict[str, dict[int, Outcome]] = {item.name: {} for item in chosen}
+        self.shared, self.board, self.random_state = shared, board, random_state
+        self.control, self.keep = control, keep
+        self.lines = board.lines
+        self.outcomes: dict[str, dict[int, Outcome]] = {name: {} for name in self.lines}
         self.made: dict[str, MethodResult] = {}
         self.labels: dict[str, Codes] = {}
-        self.handed_over = 0
+        self.waiting = list(self.lines)  # methods whose answers are not handed over yet
 
     @property
     def results(self) -> list[MethodResult]:
         """What came of each method, without scores, in their order."""
-        return [self.made[item.name] for item in self.chosen]
+        return [self.made[name] for name in self.lines]
 
     def restore(self) -> None:
         """Take the runs that an earlier attempt has kept."""
@@ -248,7 +244,7 @@ class _Plan:
         """
         pieces = list(self._pieces())
         if longest_first:
-            pieces.sort(key=lambda piece: -self.times[piece.name] / self.lines[piece.name].seeds)
+            pieces.sort(key=lambda piece: -self.lines[piece.name].width / self.lines[piece.name].seeds)
         arrivals = crew.run(
             run_method,
             (replace(piece, left=self._left(piece)) for piece in pieces),  # what is left is known when its turn comes
@@ -304,16 +300,14 @@ class _Plan:
 
     def _hand_over(self) -> None:
         """Hand over the answers of methods that are done, in their order."""
-        for item in self.chosen[self.handed_over :]:
-            if item.name not in self.made:
-                return
-            self.handed_over += 1
-            runs = self._accepted(item.name).runs
+        while self.waiting and self.waiting[0] in self.made:
+            name = self.waiting.pop(0)
+            runs = self._accepted(name).runs
             if runs:
-                self.labels[item.name] = np.stack([run.codes for run in runs])  # (S, n)
+                self.labels[name] = np.stack([run.codes for run in runs])  # (S, n)
                 if self.keep is not None:
-                    self.keep(item.name, runs[0].answer(self.shared.votes, item.name))
-            self.outcomes[item.name] = {}
+                    self.keep(name, runs[0].answer(self.shared.votes, name))
+            self.outcomes[name] = {}
 
 
 def result_of(item: registry.Entry, accepted: _Accepted, seeds: int, budget: float) -> MethodResult:

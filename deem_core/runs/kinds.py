@@ -13,8 +13,9 @@ Each kind is a function of a `Job`; torch is imported inside, so that workers in
     fuse     ``method`` ("auto", or a method that is asked once); ``consider``, ids of finished trainings between which
              gold rows choose, too. Keeps a model where a grouped one answered.
     compare  ``methods`` ("all" or a list), ``seeds``, ``budget`` (seconds for each method), ``expert_classes``,
-             ``device``, ``on`` (where to run), all optional. Goes on from the runs of methods that are done. The summary is `deem_core.comparison.Comparison.to_dict`, the result every
-             method's class codes; ``labels_<method>.parquet`` is the answer of each (`deem_core.answers.stored`).
+             ``device``, ``on`` (where to run), all optional. Goes on from the methods' runs that are done. The summary
+             is `deem_core.comparison.Comparison.to_dict`, the result every method's class codes;
+             ``labels_<method>.parquet`` is the answer of each (`deem_core.answers.stored`).
     apply    ``model``, the digest of a stored model file.
     inspect  ``model``, the same, and ``training``, the id of the run that trained it. The results are those of
              `deem_core.diagnostics.inspection.Inspection.save`.
