@@ -1,4 +1,4 @@
-"""Piece of a comparison: one run of one method, wherever it is done."""
+"""Piece of a comparison: one run of one method."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ class Outcome:
         return self.arrays[_CODES].astype(np.int32)
 
     def answer(self, votes: Votes, method: str) -> Answer:
-        """Return the answer for the votes of the run, as far as it was kept."""
+        """Return the answer for the same votes, as far as kept."""
         if _POSTERIOR not in self.arrays:
             columns = {name: self.arrays[_column(name)] for name in LabelsOnly.COLUMNS}
             return LabelsOnly.of_columns(votes, columns, method=method, answered_by=self.answered_by)
@@ -182,7 +182,7 @@ class Outcome:
 
     @classmethod
     def from_saved(cls, saved: Saved | None, shared: Shared, piece: Piece) -> Outcome | None:
-        """Inverse of `to_saved`; None if it is of another run, or less was kept."""
+        """Inverse of `to_saved`; None for another run, or one that kept less."""
         if saved is None or saved.notes.get("of") != _fingerprint(shared, piece):
             return None
         try:
@@ -262,7 +262,7 @@ def _column(name: str) -> str:
 
 
 def _names(shared: Shared, piece: Piece) -> set[str]:
-    """Return the names of what is kept of a run beside its codes."""
+    """Return names of what is kept beside the codes of a run."""
     names: Mapping[Kept, set[str]] = {
         "codes": set(),
         "labels": {_column(name) for name in LabelsOnly.COLUMNS},
@@ -272,10 +272,11 @@ def _names(shared: Shared, piece: Piece) -> set[str]:
 
 
 def _fingerprint(shared: Shared, piece: Piece) -> list[Any]:
-    """Return what must be the same for a kept run to be used again."""
+    """Return what a kept run must share to be used again."""
     votes, budget = shared.votes, None if np.isinf(shared.budget) else shared.budget
     shape = [votes.n_rows, votes.n_learners, votes.n_classes]
-    return [piece.name, piece.number, piece.random_state, *shape, budget, shared.device]
+    device = shared.device if registry.METHODS[piece.name].on_gpu else ""
+    return [piece.name, piece.number, piece.random_state, *shape, budget, device]
 
 
 class _Limited(StopWhen):

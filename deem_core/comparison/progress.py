@@ -1,4 +1,4 @@
-"""Progress of a comparison: what is running, and how much of the whole is done."""
+"""Progress of a comparison: what is running, and what is done."""
 
 from __future__ import annotations
 

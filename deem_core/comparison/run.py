@@ -129,7 +129,10 @@ def compare(
 
 
 def _device(wish: str, chosen: Sequence[registry.Entry], engine: Engine) -> str:
-    """Return where models train; a name that makes no sense is refused before any work is done."""
+    """Return where models train.
+
+    A name that makes no sense is refused before any work is done.
+    """
     if any(item.on_gpu for item in chosen):
         if engine.remote or missing_torch():  # which each of them says in its place
             expected_device(wish)
@@ -139,7 +142,10 @@ def _device(wish: str, chosen: Sequence[registry.Entry], engine: Engine) -> str:
 
 
 def _lines(shared: Shared, chosen: Sequence[registry.Entry], seeds: int) -> list[Line]:
-    """Return a line of the board for each method, as wide as the time it is expected to take."""
+    """Return a line of the board for each method.
+
+    It is as wide as the time that the method is expected to take.
+    """
     size, budget = Size.of(shared.votes), None if np.isinf(shared.budget) else shared.budget
     times = [expected_seconds(item.name, size, seeds=seeds, budget=budget) for item in chosen]
     return [
@@ -170,10 +176,10 @@ class _Accepted:
 
     @classmethod
     def of(cls, outcomes: Mapping[int, Outcome], seeds: int, budget: float) -> _Accepted:
-        """Accept runs in the order of their seeds while they fit into the budget.
+        """Accept runs in the order of their seeds while they fit.
 
-        Whichever was done first. A run that probably would not fit is not begun, so it does not count either; the
-        first one always does, and one that was cut short only if there is no other.
+        They must fit into the budget, whichever was done first. A run that probably would not fit is not begun, so it
+        does not count either; the first one always does, and one that was cut short only if there is no other.
         """
         runs: list[Outcome] = []
         spent, trouble, settled = 0.0, "", True
@@ -285,7 +291,10 @@ class _Plan:
         return _Accepted.of(self.outcomes[name], self.lines[name].seeds, self.shared.budget)
 
     def _arrived(self, piece: Piece, outcome: Outcome) -> None:
-        """Take what came of a run; tell the method's result if it was the last."""
+        """Take what came of a run.
+
+        Tell the method's result if no other run is waited for.
+        """
         name = piece.name
         if name in self.made:  # it came too late to count
             return

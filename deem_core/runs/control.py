@@ -135,9 +135,9 @@ def _tensors(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Tensor]:
 
 
 def _checksum(metadata: Mapping[str, str], arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Return the checksum of notes and arrays, which have torch's names of types.
+    """Return the checksum of notes and arrays.
 
-    So it is that of earlier checkpoints.
+    Types have torch's names, so that it is that of earlier checkpoints.
     """
     import numpy as np  # noqa: PLC0415
 
