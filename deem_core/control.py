@@ -7,12 +7,13 @@ come, and leaves checkpoints with it. The base class answers for those who need 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from deem_core.errors import DeemError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from torch import Tensor
 
 
@@ -30,10 +31,13 @@ class Saved:
         On the CPU.
     notes : dict
         Plain JSON values.
+    arrays : dict of str to array
+        Of what computes without torch. No array has the name of a tensor.
     """
 
     tensors: dict[str, Tensor]
     notes: dict[str, Any]
+    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
 
 
 class ProgressRecord(Protocol):

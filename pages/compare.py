@@ -5,10 +5,10 @@ from functools import partial
 
 import streamlit as st
 
-from deem_core.comparison import conclusion, quick
+from deem_core.comparison import CLUSTER_SECONDS, conclusion, quick
 from deem_core.diagnostics.rows import Column, Pair, RowFilter
 from deem_core.figures import pictures
-from deem_core.runs import Run, State
+from deem_core.runs import CLUSTER, Run, State
 from studio import background, boot, comparisons, errors, examples, jobs, panel, state, text, widgets
 from studio.data import datasets
 from studio.export import results, sources
@@ -103,6 +103,8 @@ def outcome(opened: datasets.Opened, states: Sequence[tuple[Run, State]]) -> Non
         rows = comparisons.so_far(run)
         if len(rows):
             st.dataframe(rows.drop(columns="note"), hide_index=True, height="content")
+            if now.device == CLUSTER:
+                st.caption(CLUSTER_SECONDS)
             notes(zip(rows["method"], rows["note"], strict=True))
         return
     st.markdown(f":material/lightbulb: {text.plain(conclusion(comparison))}")
@@ -177,6 +179,8 @@ def table(opened: datasets.Opened, run: Run, comparison: comparisons.Comparison)
             ),
         },
     )
+    if comparison.on_cluster:
+        st.caption(CLUSTER_SECONDS)
     warnings(comparison)
     notes((method.title, method.note) for method in comparison.methods if method.ran)
     for why, titles in comparisons.refusals(comparison).items():

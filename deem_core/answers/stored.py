@@ -7,7 +7,7 @@ Pages ask for the labels of a run far more often than for its probabilities, so 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -216,23 +216,45 @@ class LabelsOnly(Answer):
 
     probabilities_known: ClassVar[bool] = False
 
+    COLUMNS: ClassVar[tuple[str, ...]] = (
+        *("codes", "majority", "confidence", "entropy", "needs_review", "review_score"),
+    )
+    """What cannot be found again without the probabilities."""
+
     @classmethod
     def of(cls, stored: StoredAnswer, votes: Votes) -> LabelsOnly:
         """Return the labels of a stored table."""
+        columns: dict[str, NDArray[Any]] = {
+            "codes": stored.codes,
+            "majority": stored.majority,
+            "confidence": _decimals(stored.confidence),
+            "entropy": _decimals(stored._column("entropy")),
+            "needs_review": stored.needs_review,
+            "review_score": stored.review_score,
+        }
+        names = {"method": stored.name("method"), "answered_by": stored.name("answered_by")}
+        return cls.of_columns(votes, columns, support=stored.support, **names)
+
+    @classmethod
+    def of_columns(
+        cls,
+        votes: Votes,
+        columns: Mapping[str, NDArray[Any]],
+        *,
+        method: str,
+        answered_by: str,
+        support: Floats | None = None,
+    ) -> LabelsOnly:
+        """Return labels of which `COLUMNS` are known, each (n,)."""
         answer = object.__new__(cls)
-        answer.__dict__.update(
-            votes=votes,
-            method=stored.name("method"),
-            answered_by=stored.name("answered_by"),
-            support=stored.support,
-            codes=stored.codes,
-            majority=stored.majority,
-            confidence=_decimals(stored.confidence),
-            entropy=_decimals(stored._column("entropy")),
-            needs_review=stored.needs_review,
-            review_score=stored.review_score,
-        )
+        answer.__dict__.update(votes=votes, method=method, answered_by=answered_by, support=support, **columns)
         return answer
+
+    @staticmethod
+    def columns(answer: Answer) -> dict[str, NDArray[Any]]:
+        """Return `COLUMNS` of an answer, as exact as a table keeps them."""
+        columns: dict[str, NDArray[Any]] = {name: getattr(answer, name) for name in LabelsOnly.COLUMNS}
+        return columns | {name: columns[name].astype(np.float32) for name in ("confidence", "entropy")}
 
     def rows(self, start: int, stop: int) -> Answer:
         """Return the rows from ``start`` to ``stop`` as views."""

@@ -7,9 +7,17 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deem_core.cli.options import add_command, add_reading_options, check_outputs, inputs_of, read_file
+from deem_core.cli.options import (
+    add_command,
+    add_engine_option,
+    add_reading_options,
+    check_outputs,
+    inputs_of,
+    read_file,
+)
 from deem_core.cli.terminal import Bar, table
-from deem_core.comparison.result import FIRST_CLASS, TIES_DRAWN
+from deem_core.comparison.result import CLUSTER_SECONDS, FIRST_CLASS, TIES_DRAWN
+from deem_core.engine import wish_of
 from deem_core.errors import InputError
 from deem_core.files.atomic import write_json
 from deem_core.methods.registry import BUDGET
@@ -49,6 +57,7 @@ def add(commands: Any) -> None:
     compare.add_argument(
         "--device", metavar="D", default="auto", help="where to train: auto, cpu, cuda, cuda:1, mps (default auto)"
     )
+    add_engine_option(compare)
     compare.add_argument("--seed", metavar="S", type=int, default=0, help="same seed, same labels (default 0)")
     compare.add_argument("--json", metavar="OUT", help="also write everything as JSON")
 
@@ -62,6 +71,7 @@ def _compare(options: argparse.Namespace) -> None:
         entry(name)  # before the file is read
     if options.seed < 0:
         raise InputError(f"The seed is {options.seed}; it must be 0 or more.")
+    wish_of(options.on)  # likewise
     votes = read_file(options).votes
     with Bar() as bar:
         found = compare(
@@ -73,6 +83,7 @@ def _compare(options: argparse.Namespace) -> None:
             random_state=options.seed,
             device=options.device,
             control=bar,
+            on=options.on,
         )
     print(f"{Path(options.file).name}: {votes.dimensions}, {sum(method.ran for method in found.methods)} methods.")
     if votes.gold is not None:
@@ -98,6 +109,8 @@ def report(found: Comparison) -> Iterable[str]:
     if ranked:
         yield ""
         yield from table(*_scores(found, ranked) if found.n_truth else _shares(found, ranked), total=len(ranked))
+        if found.on_cluster:
+            yield f"  {CLUSTER_SECONDS}"
     if found.n_truth and found.best_learner is not None:
         best, average = found.best_learner_accuracy, found.average_learner_accuracy
         yield f"  best single learner {found.best_learner} {percent(best)}, average learner {percent(average)}"

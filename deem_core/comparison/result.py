@@ -18,6 +18,12 @@ from deem_core.typing import Codes
 TIES_DRAWN, FIRST_CLASS = "ties drawn", "ties to the first class"
 """The two readings of a majority vote with ties, in tables."""
 
+CLUSTER_SECONDS = (
+    "Seconds were measured on a cluster, whose machines may differ and had other work at the same time: do not rank "
+    "methods by them."
+)
+"""Said wherever such seconds are shown."""
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -188,6 +194,8 @@ class Comparison:
         `to_dict` was asked to keep them.
     ordered : bool
         Whether the labels are steps of a scale, lowest first.
+    on_cluster : bool
+        Whether the methods ran on a cluster; see `CLUSTER_SECONDS`.
     """
 
     n_rows: int
@@ -208,6 +216,7 @@ class Comparison:
     alarms: tuple[Alarm, ...] = ()
     labels: dict[str, Codes] = field(default_factory=dict, compare=False)
     ordered: bool = False
+    on_cluster: bool = False
 
     def _repr_html_(self) -> str:
         """Return the ranked methods as a table, for notebooks."""
@@ -221,6 +230,7 @@ class Comparison:
             for method in self.ranked()
         ]
         table = pd.DataFrame(rows).to_html(index=False, float_format="{:.3f}".format)
+        table += f"<p>{CLUSTER_SECONDS}</p>" if self.on_cluster else ""
         if not scored:
             return str(table)
         ran = [method for method in self.ranked() if method.accuracy is not None]

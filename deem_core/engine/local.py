@@ -86,8 +86,7 @@ class Threads:
 def _one_by_one(begin: Begin, waiting: Iterator[tuple[int, Any]], control: Control) -> Iterator[Told | Done]:
     """Run pieces one after the other in the caller's thread."""
     for at, piece in waiting:
-        value = yield from _told(at, begin(piece, control))
-        yield Done(at, value)
+        yield Done(at, (yield from _told(at, begin(piece, control))))  # in no name: the next piece needs the memory
 
 
 def _told(at: int, task: Task) -> Generator[Told, None, Any]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from deem_core.runs.differences import agreement, differing_rows, differing_settings, settings_of
     from deem_core.runs.labelled import labels_path, run_answer
     from deem_core.runs.private import read_json
+    from deem_core.runs.queue import CLUSTER
     from deem_core.runs.removal import Removal
     from deem_core.runs.run import Run, State
     from deem_core.runs.space import space_folder
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Annotations": "runs.annotations",
+    "CLUSTER": "runs.queue",
     "AnswerBook": "runs.answer_book",
     "AnswerFile": "runs.answer_file",
     "Conflict": "runs.answer_book",
@@ -69,6 +71,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "CLUSTER",
     "REVIEWER",
     "Annotations",
     "AnswerBook",

@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deem_core import __version__
 from deem_core.control import Control, ProgressRecord, Saved
@@ -24,12 +24,15 @@ from deem_core.runs.run import CHECKPOINT
 from deem_core.runs.status import Status
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from torch import Tensor
 
 SECONDS = 5.0
 """Time between two checkpoints; the environment variable DEEM_CHECKPOINT_SECONDS changes it."""
 
 DAMAGED = "The checkpoint “{}” is damaged, so what it held is computed again from the beginning of that part."
+
+_ARRAYS = "arrays"  # names of those that are no tensors, in the metadata
 
 _KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}")
 
@@ -73,14 +76,16 @@ class RunControl(Control):
 
     def save(self, key: str, saved: Saved) -> None:
         """Replace the checkpoint, safe from power cuts."""
-        from safetensors.torch import save  # noqa: PLC0415  # imports torch
+        import numpy as np  # noqa: PLC0415  # a worker that waits holds no library
+        from safetensors.numpy import save  # noqa: PLC0415
 
         make_folder(self.folder)
-        metadata = {"version": __version__, "notes": json.dumps(saved.notes)}
-        tensors = {name: tensor.contiguous() for name, tensor in saved.tensors.items()}
-        metadata[SEAL] = _checksum(metadata, tensors)
+        arrays = {name: tensor.detach().numpy() for name, tensor in saved.tensors.items()} | saved.arrays
+        arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+        metadata = {"version": __version__, "notes": json.dumps(saved.notes), _ARRAYS: json.dumps(list(saved.arrays))}
+        metadata[SEAL] = _checksum(metadata, arrays)
         with private_file(self._path(key), durable=True) as stream:
-            stream.write(save(tensors, metadata))
+            stream.write(save(arrays, metadata))
         self._kept[key] = time.monotonic()
 
     def load(self, key: str) -> Saved | None:
@@ -94,15 +99,16 @@ class RunControl(Control):
         if not (is_plain(path) and path.is_file()):
             return None
         try:
-            with safe_open(path, framework="pt") as file:
+            with safe_open(path, framework="np") as file:
                 metadata = file.metadata() or {}
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+                found = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             seal = metadata.pop(SEAL, None)
-            if seal is not None and seal != _checksum(metadata, tensors):
+            if seal is not None and seal != _checksum(metadata, found):
                 return self._dropped(key)
             if metadata.get("version") != __version__:
                 return None
-            return Saved(tensors, json.loads(metadata["notes"]))
+            arrays = {name: found.pop(name) for name in json.loads(metadata.get(_ARRAYS, "[]"))}
+            return Saved(_tensors(found), json.loads(metadata["notes"]), arrays)
         except (SafetensorError, OSError, KeyError, ValueError, TypeError, RuntimeError, OverflowError):
             return self._dropped(key)
 
@@ -119,12 +125,25 @@ class RunControl(Control):
         return self.folder / f"{key}.safetensors"
 
 
-def _checksum(metadata: Mapping[str, str], tensors: Mapping[str, Tensor]) -> str:
-    import torch  # noqa: PLC0415
+def _tensors(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Tensor]:
+    """Return arrays as tensors on the same memory."""
+    if not arrays:
+        return {}
+    import torch  # noqa: PLC0415  # only for what was saved with it
+
+    return {name: torch.from_numpy(array) for name, array in arrays.items()}
+
+
+def _checksum(metadata: Mapping[str, str], arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Return the checksum of notes and arrays.
+
+    Types have torch's names, so that it is that of earlier checkpoints.
+    """
+    import numpy as np  # noqa: PLC0415
 
     views = (
-        (name, str(tensor.dtype), tuple(tensor.shape), tensor.contiguous().reshape(-1).view(torch.uint8).numpy())
-        for name, tensor in tensors.items()
+        (name, f"torch.{array.dtype}", array.shape, np.asarray(array, order="C").reshape(-1).view(np.uint8))
+        for name, array in arrays.items()
     )
     return tensor_sum((f"{name}={text}" for name, text in sorted(metadata.items())), views)
 

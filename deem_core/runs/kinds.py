@@ -13,8 +13,9 @@ Each kind is a function of a `Job`; torch is imported inside, so that workers in
     fuse     ``method`` ("auto", or a method that is asked once); ``consider``, ids of finished trainings between which
              gold rows choose, too. Keeps a model where a grouped one answered.
     compare  ``methods`` ("all" or a list), ``seeds``, ``budget`` (seconds for each method), ``expert_classes``,
-             ``device``, all optional. The summary is `deem_core.comparison.Comparison.to_dict`, the result every
-             method's class codes; ``labels_<method>.parquet`` is the answer of each (`deem_core.answers.stored`).
+             ``device``, ``on`` (where to run), all optional. Goes on from the methods' runs that are done. The summary
+             is `deem_core.comparison.Comparison.to_dict`, the result every method's class codes;
+             ``labels_<method>.parquet`` is the answer of each (`deem_core.answers.stored`).
     apply    ``model``, the digest of a stored model file.
     inspect  ``model``, the same, and ``training``, the id of the run that trained it. The results are those of
              `deem_core.diagnostics.inspection.Inspection.save`.
@@ -48,7 +49,6 @@ from deem_core.runs.run import LABELS, MODEL, PARTIAL, QUEUE, RESULT
 
 if TYPE_CHECKING:  # torch takes a second
     from deem_core.gold import Field
-    from deem_core.methods.contract import Aggregate
     from deem_core.training.sweep import Sweeper
     from deem_core.votes import Votes
 
@@ -269,13 +269,20 @@ def compare(job: Job) -> None:
     n_methods = len(asked) if isinstance(asked, list) else len(comparison.METHODS)
     cells = votes.n_rows * votes.n_classes * n_methods
     probabilities = cells <= MOST_CELLS and votes.n_classes <= MAX_PROBABILITIES
-    bare = votes.without_truth()
 
-    def keep(method: str, aggregate: Aggregate) -> None:
+    def keep(method: str, answer: Answer) -> None:
         job.control.check()
-        write_labels(job, aggregate.answer(bare, method), LABELS.format(method), probabilities=probabilities)
+        write_labels(job, answer, LABELS.format(method), probabilities=probabilities)
 
-    result = comparison.compare(votes, **settings, random_state=job.seed, keep=keep, control=control)
+    result = comparison.compare(
+        votes,
+        **settings,
+        random_state=job.seed,
+        keep=keep,
+        probabilities=probabilities,
+        control=control,
+        on=job.engine,
+    )
     job.control.check()
     write_table(job, pa.table({name: pa.array(codes, pa.int32()) for name, codes in result.labels.items()}))
     write_summary(job, result.to_dict())
