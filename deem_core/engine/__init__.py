@@ -2,7 +2,7 @@
 
 from deem_core.engine.choice import ENGINE_VARIABLE, LOCAL, check_wish, engine_of, wish_of
 from deem_core.engine.contract import Crew, Done, Engine, Node, Told, Work
-from deem_core.engine.local import Local, cores
+from deem_core.engine.local import Local, cores, threads
 
 __all__ = [
     "ENGINE_VARIABLE",
@@ -17,5 +17,6 @@ __all__ = [
     "check_wish",
     "cores",
     "engine_of",
+    "threads",
     "wish_of",
 ]

@@ -172,10 +172,12 @@ class _Turns:
             if self.control.stopped():
                 yield from self._end()
         finally:
-            for _ in self._end():  # to nobody
-                pass
-            with suppress(exceptions.RayError):
-                ray.kill(self.desk)
+            try:
+                for _ in self._end():  # to nobody
+                    pass
+            finally:
+                with suppress(exceptions.RayError):
+                    ray.kill(self.desk)
 
     def _hand_out(self) -> bool:
         """Hand out pieces; return whether any were left."""

@@ -15,6 +15,7 @@ from typing import Any
 
 from deem_core.control import Control, ProgressRecord, Saved
 from deem_core.engine.contract import Crew, Done, Node, Told, Work, everything, no_keys, still_wanted
+from deem_core.errors import InputError
 
 Task = Generator[Any, None, Any]
 Begin = Callable[[Any, Control], Task]
@@ -26,6 +27,22 @@ def cores() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS and Windows
         return os.cpu_count() or 1
+
+
+def threads() -> int:
+    """Return how many threads to compute with.
+
+    One per core, unless DEEM_THREADS says fewer.
+
+    Raises
+    ------
+    InputError
+        If it is no number.
+    """
+    wished = os.environ.get("DEEM_THREADS", "").strip()
+    if wished and not wished.isdecimal():
+        raise InputError(f"DEEM_THREADS is {wished[:40]!r}; it must be a whole number, such as 2.")
+    return max(1, min(cores(), int(wished or cores())))
 
 
 class Local:
@@ -42,9 +59,9 @@ class Local:
     @contextmanager
     def crew(self, *, gpu: bool = False) -> Iterator[Crew]:
         """Yield a crew of one thread per core, or per GPU."""
-        threads = 1 if gpu else cores()
-        with ThreadPoolExecutor(threads, "piece") as pool:
-            yield Threads(pool, threads)
+        many = 1 if gpu else threads()
+        with ThreadPoolExecutor(many, "piece") as pool:
+            yield Threads(pool, many)
 
     def nodes(self) -> list[Node]:
         """Return this machine."""

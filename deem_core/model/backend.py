@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
@@ -11,7 +10,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from deem_core.control import NO_CONTROL, Control, Stopped
-from deem_core.engine import cores
+from deem_core.engine import threads
 from deem_core.errors import InputError
 from deem_core.model.config import GIVEN, Settings, Shape
 from deem_core.model.kernel import compilation
@@ -149,16 +148,13 @@ def crew(trainings: int) -> Executor | None:
     None where trainings at once, a thread each, keep all cores busy: sharing out rows costs more than it gives then.
     How many threads there are changes no result.
     """
-    wished = os.environ.get("DEEM_THREADS", "").strip()
-    if wished and not wished.isdecimal():
-        raise InputError(f"DEEM_THREADS is {wished[:40]!r}; it must be a whole number, such as 2.")
-    threads = min(cores(), int(wished or cores()))
-    return _crew(threads) if trainings < threads else None
+    many = threads()
+    return _crew(many) if trainings < many else None
 
 
 @cache
-def _crew(threads: int) -> Executor:
-    return ThreadPoolExecutor(threads, "kernel")
+def _crew(many: int) -> Executor:
+    return ThreadPoolExecutor(many, "kernel")
 
 
 def make_engine(model: Model, crew: Executor | None) -> Engine:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from deem_core.control import NO_CONTROL, Control, Saved, Stopped, StopWhen
-from deem_core.engine import Done, Local, Told, cores
+from deem_core.engine import Done, Local, Told, cores, threads
 from deem_core.engine.local import Threads
 from deem_core.errors import InputError
 
@@ -195,3 +195,14 @@ def test_a_gpu_is_used_by_one_piece_at_a_time():
         assert crew.threads == 1
     with Local().crew() as crew:
         assert crew.threads == cores()
+
+
+def test_fewer_threads_may_be_wished_for(monkeypatch):
+    monkeypatch.setenv("DEEM_THREADS", "1")
+    with Local().crew() as crew:
+        assert crew.threads == 1
+    monkeypatch.setenv("DEEM_THREADS", str(cores() + 9))
+    assert threads() == cores()
+    monkeypatch.setenv("DEEM_THREADS", "many")
+    with pytest.raises(InputError, match="DEEM_THREADS is 'many'"):
+        threads()
