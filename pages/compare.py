@@ -9,7 +9,7 @@ from deem_core.comparison import conclusion, quick
 from deem_core.diagnostics.rows import Column, Pair, RowFilter
 from deem_core.figures import pictures
 from deem_core.runs import Run, State
-from studio import background, boot, comparisons, errors, examples, jobs, panel, state, text, widgets
+from studio import background, boot, comparisons, errors, examples, jobs, machines, panel, state, text, widgets
 from studio.data import datasets
 from studio.export import results, sources
 from studio.inspect import frame
@@ -77,6 +77,7 @@ def settings(opened: datasets.Opened) -> None:
         help="Classes that only a few learners know. Accuracy is also shown for these and for the rest.",
     )
     config = comparisons.config(methods, seeds=seeds, budget=budget, experts=experts, device=device)
+    config |= machines.choose()
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
         if methods:
             jobs.expected("compare", opened.reading.votes, config)

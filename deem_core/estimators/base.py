@@ -18,6 +18,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import ClassifierTags
 
 from deem_core.answers.answer import Answer
+from deem_core.engine import place_in_words
 from deem_core.errors import InputError
 from deem_core.estimators import files
 from deem_core.estimators.summary import Setting, TrainingSummary
@@ -236,7 +237,7 @@ class Fuser(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         kept = f", {len(summary.kept_restarts)} of {len(summary.restarts)} restarts kept" if summary.restarts else ""
         first = (
             f"{len(self.learners_)} learners, {len(self.classes_)} classes, {self.n_rows_:,} rows, "
-            f"{summary.seconds:.1f} s on {summary.device}{kept}"
+            f"{summary.seconds:.1f} s on {place_in_words(summary.device)}{kept}"
         )
         rows = "".join(
             f"<tr><td>{html.escape(name)}</td><td>{html.escape(str(item.value))}</td>"

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from deem_core import InputError
-from studio import background, widgets
+from studio import background, machines, widgets
 from studio.data.datasets import Opened
 from studio.rates import sweeps
 
@@ -63,6 +63,7 @@ def show(opened: Opened) -> None:
         raise problem
     if not widgets.torch_is_there():
         return
+    config |= machines.choose()
     with st.container(horizontal=True, vertical_alignment="center"):
         background.show_sweep_seconds(opened.dataset.id, config)
         st.space("stretch")
