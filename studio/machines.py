@@ -89,7 +89,7 @@ def _room(noun: str, parts: list[tuple[float, float | None]]) -> str:
 
 
 def _standing(wish: str, key: str) -> None:
-    """Show in a line what a cluster is doing, and all of it on request."""
+    """Show what a cluster is doing: a line, and more on request."""
     _, asking = _questions().get(wish, lambda: ask(wish))
 
     @st.fragment(run_every=background.POLL_SECONDS if asking else None)
@@ -151,7 +151,7 @@ def _free(whole: float, free: float | None) -> str:
 
 
 def queue() -> list[str]:
-    """Return the runs that are on the cluster or wait for it, in order.
+    """Return the runs on the cluster, then those that wait.
 
     On a shared server those of other people have no names.
     """

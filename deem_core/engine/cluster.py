@@ -107,7 +107,7 @@ class Cluster:
 
 
 def survey_of(wish: str) -> Survey:
-    """Return the machines of a cluster and what waits there; none is started.
+    """Return what a cluster offers and what waits; none is started.
 
     Raises
     ------
@@ -355,7 +355,7 @@ def load() -> Load:
 
 
 def _load() -> Load:
-    """Ask any machine of the cluster how busy it is; nothing is known if none says."""
+    """Ask any machine of the cluster how busy it is."""
     try:
         found: Load = ray.get(ray.remote(num_cpus=0)(load).remote(), timeout=PROBE_SECONDS)
     except exceptions.RayError:

@@ -111,6 +111,11 @@ class Job:
         if status.state.device != CLUSTER:
             status.report(status.state.share, status.state.step, device)
 
+    def stay_here(self) -> None:
+        """Write down that the processor of this machine computes after all."""
+        status = self.control.status
+        status.report(status.state.share, status.state.step, "cpu")
+
     def set_threads(self) -> None:
         """Give torch as many threads as the votes can keep busy."""
         if missing_torch():
