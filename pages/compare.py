@@ -28,6 +28,7 @@ SECONDS = st.column_config.NumberColumn(format="%.2f")
 
 @errors.boundary()
 def settings(opened: datasets.Opened) -> None:
+    where = machines.choose()
     methods_here = comparisons.available(opened)
     key = opened.dataset.id
     which = st.segmented_control(
@@ -77,7 +78,7 @@ def settings(opened: datasets.Opened) -> None:
         help="Classes that only a few learners know. Accuracy is also shown for these and for the rest.",
     )
     config = comparisons.config(methods, seeds=seeds, budget=budget, experts=experts, device=device)
-    config |= machines.choose()
+    config |= where
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
         if methods:
             jobs.expected("compare", opened.reading.votes, config)

@@ -24,12 +24,12 @@ boot.guard(__file__)
 
 @errors.boundary()
 def settings(opened: datasets.Opened) -> None:
-    config = form.show(opened)
+    where = machines.choose()
+    config = form.show(opened) | where
     probabilities(opened, config["method"])
     can_train = not comparison.METHODS[config["method"]].needs_torch or widgets.torch_is_there()
     with_gold = known_rows.switch(opened)
     st.caption("Fields marked (auto) are set from the data; change one to set it yourself.")
-    config |= machines.choose()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Reset to recommended",

@@ -19,6 +19,9 @@ LABELLING = "where_to_label"
 """Key of the choice for labels of new data, which take seconds on this machine unless there are many."""
 
 
+_CHOSEN = "deem_on_"
+
+
 def configured() -> str | None:
     """Return the engine that $DEEM_ENGINE names; None for this machine.
 
@@ -54,8 +57,16 @@ def chosen(key: str = EVERYWHERE) -> dict[str, str]:
         return {"on": LOCAL}
     if wish is None:
         return {}
-    held = state.value(key)
-    return {"on": held if held in (LOCAL, wish) else usual(key, wish)}
+    held = state.value(f"{_CHOSEN}{key}")
+    return {"on": held if held in (LOCAL, wish) else _usual(key, wish)}
+
+
+def remember(key: str, wish: str) -> None:
+    """Keep a choice for all pages, and for what is drawn before its widget.
+
+    Streamlit itself gives a widget its value back only in the second drawing of another page.
+    """
+    state.set_value(f"{_CHOSEN}{key}", wish)
 
 
 def is_chosen() -> bool:
@@ -78,6 +89,5 @@ def placed(config: Mapping[str, Any]) -> dict[str, Any]:
     return {**rest, "on": wish if config.get("on") == wish else LOCAL}
 
 
-def usual(key: str, wish: str) -> str:
-    """Return where runs are unless somebody chooses."""
+def _usual(key: str, wish: str) -> str:
     return LOCAL if key == LABELLING else wish

@@ -14,7 +14,7 @@ from deem_core import InputError
 from deem_core.engine import CLUSTER, LOCAL, Node, Survey
 from deem_core.runs import Run
 from studio import background, text, widgets
-from studio.cluster import EVERYWHERE, chosen, configured, title, usual
+from studio.cluster import EVERYWHERE, chosen, configured, remember, title
 from studio.workspace import workspace
 
 ASK_SECONDS = 60.0
@@ -36,15 +36,16 @@ def choose(key: str = EVERYWHERE) -> dict[str, str]:
     if wish is None:
         return {}
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"{key}_row"):
-        st.segmented_control(
+        where = st.segmented_control(
             "Where to run",
             [LOCAL, wish],
-            default=usual(key, wish),
+            default=chosen(key)["on"],
             required=True,
             format_func=title,
             **widgets.keep(key),
             help="The cluster shares out the work among its machines; the labels are the same.",
         )
+        remember(key, where or LOCAL)
         _standing(wish, key)
     return chosen(key)
 
