@@ -12,15 +12,18 @@ import streamlit as st
 
 from deem_core import InputError
 from deem_core.engine import CLUSTER, LOCAL, Node, Survey
-from deem_core.runs import Run
+from deem_core.runs import SHARED_ROWS, Run
 from studio import background, text, widgets
-from studio.cluster import EVERYWHERE, chosen, configured, remember, title
+from studio.cluster import EVERYWHERE, LABELLING, chosen, configured, remember, title
 from studio.workspace import workspace
 
 ASK_SECONDS = 60.0
 """How long a cluster may take to answer; on a busy machine the first process there is slow to start."""
 FRESH_SECONDS = 30.0
 """How long an answer is believed."""
+
+
+_MORE = {LABELLING: f" Fewer than {text.count(SHARED_ROWS)} rows are labelled on this machine in any case."}
 
 
 def choose(key: str = EVERYWHERE) -> dict[str, str]:
@@ -43,7 +46,7 @@ def choose(key: str = EVERYWHERE) -> dict[str, str]:
             required=True,
             format_func=title,
             **widgets.keep(key),
-            help="The cluster shares out the work among its machines; the labels are the same.",
+            help=f"The cluster shares out the work among its machines; the labels are the same.{_MORE.get(key, '')}",
         )
         remember(key, where or LOCAL)
         _standing(wish, key)
@@ -130,7 +133,7 @@ def _details(found: Survey) -> None:
         st.markdown(text.plain(line))
     if not lines:
         st.caption("No run is on the cluster or waits for it.")
-    if found.waiting is not None and found.running:
+    if found.waiting:
         one = found.waiting == 1
         st.caption(f"{text.count(found.waiting, 'piece')} of work {'waits' if one else 'wait'} for a free core.")
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from deem_core.runs.private import read_json
     from deem_core.runs.removal import Removal
     from deem_core.runs.run import Run, State
+    from deem_core.runs.sharing import SHARED_ROWS
     from deem_core.runs.space import space_folder
     from deem_core.runs.summary import FusionSummary
     from deem_core.runs.workspace import Workspace
@@ -47,6 +48,7 @@ _HOMES = {
     "Reply": "runs.answer_book",
     "RowNames": "runs.answer_book",
     "Run": "runs.run",
+    "SHARED_ROWS": "runs.sharing",
     "State": "runs.run",
     "Swept": "runs.beside",
     "Workspace": "runs.workspace",
@@ -70,6 +72,7 @@ _HOMES = {
 
 __all__ = [
     "REVIEWER",
+    "SHARED_ROWS",
     "Annotations",
     "AnswerBook",
     "AnswerFile",
