@@ -29,7 +29,7 @@ _MORE = {LABELLING: f" Fewer than {text.count(SHARED_ROWS)} rows are labelled on
 def choose(key: str = EVERYWHERE) -> dict[str, str]:
     """Show where to run, if an engine is configured; return it for a config.
 
-    Beside the choice stands what the cluster is doing.
+    Below the choice stands what the cluster is doing.
     """
     try:
         wish = configured()
@@ -38,18 +38,17 @@ def choose(key: str = EVERYWHERE) -> dict[str, str]:
         return {"on": LOCAL}
     if wish is None:
         return {}
-    with st.container(horizontal=True, vertical_alignment="bottom", key=f"{key}_row"):
-        where = st.segmented_control(
-            "Where to run",
-            [LOCAL, wish],
-            default=chosen(key)["on"],
-            required=True,
-            format_func=title,
-            **widgets.keep(key),
-            help=f"The cluster shares out the work among its machines; the labels are the same.{_MORE.get(key, '')}",
-        )
-        remember(key, where or LOCAL)
-        _standing(wish, key)
+    where = st.segmented_control(
+        "Where to run",
+        [LOCAL, wish],
+        default=chosen(key)["on"],
+        required=True,
+        format_func=title,
+        **widgets.keep(key),
+        help=f"The cluster shares out the work among its machines; the labels are the same.{_MORE.get(key, '')}",
+    )
+    remember(key, where or LOCAL)
+    _standing(wish, key)
     return chosen(key)
 
 

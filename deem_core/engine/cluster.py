@@ -270,8 +270,7 @@ def _connect(wish: str) -> bool:
             _knock(address)
             ray.init(address, **quiet)
     except (OSError, RuntimeError, ValueError, exceptions.RayError) as error:
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise _silent(address or wish, first) from error
+        raise _silent(address or wish, error) from error
     return address is None
 
 
@@ -293,7 +292,7 @@ def _running() -> str | None:
         _knock(address or "")
     except (OSError, ValueError) as error:
         if named:
-            raise _silent(named, f"{error}.") from error
+            raise _silent(named, error) from error
         return None
     return address
 
@@ -312,7 +311,9 @@ def _knock(address: str) -> None:
     socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_SECONDS).close()
 
 
-def _silent(address: str, why: str) -> EngineError:
+def _silent(address: str, error: Exception) -> EngineError:
+    said = (isinstance(error, OSError) and error.strerror) or str(error).strip() or type(error).__name__
+    why = f"{said.splitlines()[0].rstrip('.')}."
     return EngineError(
         f"The Ray cluster {address!r} does not answer: {why} Check that it runs (ray status), and that this machine "
         f"has its versions of Ray ({ray.__version__} here) and Python ({platform.python_version()} here)."
