@@ -62,7 +62,7 @@ def chosen(key: str = EVERYWHERE) -> dict[str, str]:
 
 
 def remember(key: str, wish: str) -> None:
-    """Keep a choice for all pages, and for what is drawn before its widget.
+    """Keep a choice for all pages.
 
     Streamlit itself gives a widget its value back only in the second drawing of another page.
     """

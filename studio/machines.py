@@ -27,7 +27,7 @@ _MORE = {LABELLING: f" Fewer than {text.count(SHARED_ROWS)} rows are labelled on
 
 
 def choose(key: str = EVERYWHERE) -> dict[str, str]:
-    """Show where to run, if an engine is configured; return it for a config.
+    """Show where to run, if there is a choice; return it.
 
     Below the choice stands what the cluster is doing.
     """

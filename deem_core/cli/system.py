@@ -139,7 +139,7 @@ def _add_work(commands: Any) -> None:
         _work,
         "Do the work of a waiting run.",
         "The app does the same in the background. Runs for the same device are worked on one at a time, in the order\n"
-        "they came; a file named cancel in the folder stops the work within two seconds.\n\n"
+        "they came; a file named cancel in the folder stops the work within two seconds, on a cluster within six.\n\n"
         "examples:\n"
         "  python -m deem_core work ~/.local/share/deem-studio/runs/0123456789abcdef0123456789abcdef",
     )

@@ -341,7 +341,7 @@ class Load:
 
 
 def load() -> Load:
-    """Return how busy the cluster is, from a process that belongs to it."""
+    """Return how busy the cluster is, asked from within."""
     from ray._private import state  # noqa: PLC0415  # these three: only there, and missing from a client
     from ray._raylet import GcsClient  # noqa: PLC0415
     from ray.core.generated.autoscaler_pb2 import GetClusterResourceStateReply  # noqa: PLC0415
