@@ -1,5 +1,6 @@
 """Where to run: only the environment names a cluster, and what it said is told in words."""
 
+import io
 import os
 
 import pytest
@@ -9,6 +10,7 @@ from deem_core.engine import CLUSTER, LOCAL, Node, Survey
 from deem_core.runs import Workspace
 from deem_core.runs.process import Worker
 from studio import background, cluster, machines
+from studio.export import new_data
 
 NODES = [
     {"name": "10.0.0.1", "cores": 8.0, "gpus": 1.0, "free_cores": 3.0, "free_gpus": 0.0, "memory": 1 << 34},
@@ -98,3 +100,22 @@ def test_the_queue_names_own_runs_only(tmp_path, monkeypatch):
         for each in ("f" * 32, run.id):
             space.queue.take(CLUSTER, each, Worker.me())
     assert machines.queue() == ["Running: a run of somebody else", "Waiting: Mine (votes.csv)"]
+
+
+@pytest.mark.parametrize(
+    ("engine", "chosen", "written"),
+    [(None, None, {}), ("ray", None, {"on": LOCAL}), ("ray", "ray", {"on": "ray"}), ("spark", "ray", {"on": LOCAL})],
+)
+def test_new_data_are_labelled_here_unless_somebody_chooses_the_cluster(tmp_path, monkeypatch, engine, chosen, written):
+    monkeypatch.delenv("DEEM_ENGINE", raising=False)
+    if engine is not None:
+        monkeypatch.setenv("DEEM_ENGINE", engine)
+    held = {"deem_on_where_to_label": chosen, "deem_on_where_to_run": "ray"}
+    monkeypatch.setattr(cluster.state, "value", held.get)
+    monkeypatch.setenv("DEEM_HOME", str(tmp_path / "home"))
+    space = Workspace()
+    monkeypatch.setattr(new_data, "workspace", lambda: space)
+    monkeypatch.setattr(Workspace, "start", lambda self, run: None)
+    dataset = space.add_dataset("votes.csv", b"id,a,b\n1,x,y\n2,y,y\n3,x,x\n")
+    model = space.store(io.BytesIO(b"no model, and nobody reads it"))
+    assert new_data._labelling(dataset, model).config == {"model": model, **written}
