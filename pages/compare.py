@@ -7,9 +7,10 @@ import streamlit as st
 
 from deem_core.comparison import CLUSTER_SECONDS, conclusion, quick
 from deem_core.diagnostics.rows import Column, Pair, RowFilter
+from deem_core.engine import CLUSTER
 from deem_core.figures import pictures
-from deem_core.runs import CLUSTER, Run, State
-from studio import background, boot, comparisons, errors, examples, jobs, panel, state, text, widgets
+from deem_core.runs import Run, State
+from studio import background, boot, comparisons, errors, examples, jobs, machines, panel, state, text, widgets
 from studio.data import datasets
 from studio.export import results, sources
 from studio.inspect import frame
@@ -28,6 +29,7 @@ SECONDS = st.column_config.NumberColumn(format="%.2f")
 
 @errors.boundary()
 def settings(opened: datasets.Opened) -> None:
+    where = machines.choose()
     methods_here = comparisons.available(opened)
     key = opened.dataset.id
     which = st.segmented_control(
@@ -77,6 +79,7 @@ def settings(opened: datasets.Opened) -> None:
         help="Classes that only a few learners know. Accuracy is also shown for these and for the rest.",
     )
     config = comparisons.config(methods, seeds=seeds, budget=budget, experts=experts, device=device)
+    config |= where
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
         if methods:
             jobs.expected("compare", opened.reading.votes, config)

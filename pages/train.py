@@ -8,10 +8,11 @@ from deem_core import comparison
 from deem_core.answers import StoredAnswer
 from deem_core.comparison import Evaluation
 from deem_core.diagnostics.rows import Flag, RowFilter
+from deem_core.engine import place_in_words
 from deem_core.figures import pictures
 from deem_core.model import Record
 from deem_core.runs import FusionSummary, Run, State
-from studio import boot, errors, examples, jobs, state, text, widgets
+from studio import boot, errors, examples, jobs, machines, state, text, widgets
 from studio.data import datasets, labels, quick_fuse
 from studio.rows import cells
 from studio.rows.sources import Source
@@ -23,7 +24,8 @@ boot.guard(__file__)
 
 @errors.boundary()
 def settings(opened: datasets.Opened) -> None:
-    config = form.show(opened)
+    where = machines.choose()
+    config = form.show(opened) | where
     probabilities(opened, config["method"])
     can_train = not comparison.METHODS[config["method"]].needs_torch or widgets.torch_is_there()
     with_gold = known_rows.switch(opened)
@@ -86,7 +88,8 @@ def run_view(opened: datasets.Opened, states: Sequence[tuple[Run, State]]) -> No
         jobs.progress(run, now, "train")
         pace = trainings.pace(run)
         if pace is not None:
-            st.caption(f"{pace:,.0f} updates per second over all restarts, on {text.plain(now.device or 'cpu')}")
+            where = text.plain(place_in_words(now.device or "cpu"))
+            st.caption(f"{pace:,.0f} updates per second over all restarts, on {where}")
     if now.state == "failed":
         st.warning(text.plain(now.reason), icon=":material/error:")
     jobs.cancelled(run, now)

@@ -19,8 +19,9 @@ from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
+from deem_core.engine import LOCAL
 from deem_core.model import Device, TrainConfig, cpu, missing_torch
-from studio import text
+from studio import cluster, text
 from studio.workspace import workspace
 
 Answer = TypeVar("Answer")
@@ -30,6 +31,7 @@ PATIENCE_SECONDS = 10.0
 """A question that waits is dropped when nobody has repeated it for so long; pages repeat theirs every second."""
 MOST_KEPT = 200
 POLL_SECONDS = 1.0
+_SHARED = {"auto": "Automatic", "cpu": "No GPUs"}
 DEVICES_FRESH_SECONDS = 60.0
 """How long an answer about free memory is believed."""
 PROCESSOR_FRESH_SECONDS = 3600.0
@@ -66,6 +68,12 @@ class Questions(Generic[Answer]):
                 self._wanted[key] = time.monotonic()
             return answer, key in self._asking
 
+    def forget(self, key: str) -> None:
+        """Ask again at the next look; until then the last answer stays."""
+        with self._lock:
+            if key in self._answers:
+                self._answers[key] = (self._answers[key][0], -float("inf"))
+
     def _ask(self, key: str, ask: Callable[[], Answer | None]) -> None:
         with self._turn:
             with self._lock:
@@ -87,16 +95,18 @@ class Questions(Generic[Answer]):
                 self._answers.popitem(last=False)
 
 
-def command(arguments: Sequence[str]) -> dict[str, Any] | None:
+def command(
+    arguments: Sequence[str], *, timeout: float = TIMEOUT_SECONDS, failed: bool = False
+) -> dict[str, Any] | None:
     """Run a command of ``deem_core`` and return its JSON.
 
-    It runs in a process of its own; None if it fails.
+    It runs in a process of its own. None if it fails; with ``failed`` what it has written all the same.
     """
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "answer.json"
         line = [sys.executable, "-m", "deem_core", *arguments, "--json", str(answer)]
         try:
-            subprocess.run(line, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=TIMEOUT_SECONDS)
+            subprocess.run(line, check=not failed, capture_output=True, stdin=subprocess.DEVNULL, timeout=timeout)
             content = json.loads(answer.read_text(encoding="utf-8"))
         except (OSError, subprocess.SubprocessError, ValueError):
             return None
@@ -118,6 +128,8 @@ def devices() -> list[Device]:
 def choose_device(place: Any, key: Mapping[str, Any]) -> str:
     """Show the choice of a device and return its name.
 
+    On a cluster each machine has its own; there a run may only leave all GPUs alone.
+
     Parameters
     ----------
     place
@@ -125,6 +137,15 @@ def choose_device(place: Any, key: Mapping[str, Any]) -> str:
     key : mapping
         What `widgets.keep` returns.
     """
+    if cluster.is_chosen():
+        shared: str = place.selectbox(
+            "Device",
+            list(_SHARED),
+            format_func=_SHARED.__getitem__,
+            **{**key, "key": f"{key['key']}_shared"},
+            help="Which processors of the cluster's machines to use.",
+        )
+        return shared
     known = {device.name: device_words(device) for device in devices()}
     why = next(item.metadata["why"] for item in fields(TrainConfig) if item.name == "device")
     chosen: str = place.selectbox(
@@ -160,7 +181,7 @@ def _devices_fresh_seconds(known: Sequence[Device] | None) -> float:
 
 
 def _ask_devices() -> list[Device] | None:
-    content = None if missing_torch() else command(["devices"])
+    content = None if missing_torch() else command(["devices", "--on", LOCAL])
     try:
         return None if content is None else [Device(**each) for each in content["devices"]]
     except (KeyError, TypeError):

@@ -14,9 +14,10 @@ from typing import Any
 import streamlit as st
 
 from deem_core import DeemError, comparison
+from deem_core.engine import LOCAL
 from deem_core.runs import FusionSummary, Run, State, Wreck
 from deem_core.votes import Votes
-from studio import state, text
+from studio import cluster, state, text
 from studio.errors import callback_boundary
 from studio.workspace import workspace
 
@@ -117,14 +118,14 @@ def when(run: Run) -> str:
 def start(kind: str, dataset_id: str, config: Mapping[str, Any], title: str = "") -> None:
     """Start a run and turn to it; an ``on_click`` callback."""
     with callback_boundary():
-        run = workspace().start_run(kind, workspace().dataset(dataset_id), config, title)
+        run = workspace().start_run(kind, workspace().dataset(dataset_id), cluster.placed(config), title)
         state.put(ADDRESS_OF[kind], run.id)
 
 
 def start_beside(kind: str, dataset_id: str, config: Mapping[str, Any], title: str = "") -> None:
     """Start a run and stay where one is; an ``on_click`` callback."""
     with callback_boundary():
-        workspace().start_run(kind, workspace().dataset(dataset_id), config, title)
+        workspace().start_run(kind, workspace().dataset(dataset_id), cluster.placed(config), title)
 
 
 def cancel(id: str) -> None:
@@ -276,8 +277,10 @@ def expected(kind: str, votes: Votes, config: Mapping[str, Any]) -> None:
     """
     seconds = comparison.expected_time(kind, votes, config)
     digits = 1 if seconds < 100 else 2
+    shared = str(config.get("on") or LOCAL) != LOCAL
+    circumstances = " on this machine alone" if shared else ", longer if the machine is busy"
     st.caption(
-        f":material/timer: About {text.duration(float(f'{seconds:.{digits}g}'))}, longer if the machine is busy",
+        f":material/timer: About {text.duration(float(f'{seconds:.{digits}g}'))}{circumstances}",
         width="content",
     )
 

@@ -13,6 +13,7 @@ from deem_core.alarm import with_alarms
 from deem_core.answers.answer import Answer
 from deem_core.answers.label_sets import SetAnswer
 from deem_core.comparison.evaluation import Evaluation, by_dawid_skene, evaluate
+from deem_core.engine import place_in_words
 from deem_core.estimators.summary import TrainingSummary
 from deem_core.files.atomic import write_json
 from deem_core.files.plain import to_plain
@@ -37,8 +38,8 @@ def story(summary: TrainingSummary) -> list[str]:
     layers = f"{values['n_layers']} layer{'s' if values['n_layers'] != 1 else ''}"
     choice = "" if summary.sweep is None else f" ({summary.settings['learning_rate'].reason.rstrip('.')})"
     how = (
-        f"Trained {len(summary.restarts)} restarts on {summary.device} in {summary.seconds:.1f} s and kept "
-        f"{len(summary.kept_restarts)}: {layers} ({summary.settings['n_layers'].reason}), learning rate "
+        f"Trained {len(summary.restarts)} restarts on {place_in_words(summary.device)} in {summary.seconds:.1f} s and "
+        f"kept {len(summary.kept_restarts)}: {layers} ({summary.settings['n_layers'].reason}), learning rate "
         f"{values['learning_rate']:g}{choice}, {values['updates']:,} updates.{_draws(values)}"
     )
     guarded = "near_copies" in summary.settings

@@ -14,6 +14,7 @@ from typing import Any
 from deem_core.cli import annotate
 from deem_core.cli.options import add_command, check_outputs
 from deem_core.cli.terminal import on_one_line, table, two_columns
+from deem_core.engine import place_in_words
 from deem_core.errors import InputError
 from deem_core.files.atomic import write_json
 from deem_core.runs import Annotations, FusionSummary, Removal, Run, State, Workspace, Wreck
@@ -125,7 +126,7 @@ def _show_one(run: Run) -> None:
         ("created", moment(run.created)),
         ("started", moment(state.started)),
         ("ended", moment(state.ended)),
-        ("device", state.device or "–"),
+        ("device", place_in_words(state.device) or "–"),
         (
             "state",
             f"{state.word}, {percent(state.share)}{f': {text}' if (text := state.reason or state.step) else ''}",

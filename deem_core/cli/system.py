@@ -6,14 +6,15 @@ import argparse
 import json
 from typing import Any
 
-from deem_core.cli.options import add_command, check_outputs
+from deem_core.cli.options import add_command, add_engine_option, check_outputs
 from deem_core.cli.terminal import table
 from deem_core.comparison import expected_time
+from deem_core.engine import LOCAL, Node, Survey, survey, wish_of
 from deem_core.errors import DeemError, InputError
 from deem_core.files.atomic import write_json
 from deem_core.model.devices import Device, devices
 from deem_core.runs import Workspace
-from deem_core.text import size
+from deem_core.text import count, size
 
 KINDS = ("sweep", "fuse", "train", "compare", "ask")
 """Runs whose time can be told beforehand."""
@@ -32,18 +33,53 @@ def _add_devices(commands: Any) -> None:
         commands,
         "devices",
         _devices,
-        "List where models can be trained on this machine.",
-        "--device auto takes the first one.\n\nexamples:\n  python -m deem_core devices",
+        "List where models can be trained: on this machine, or on a cluster.",
+        "--device auto takes the first one. With --on the machines of a cluster are listed instead; one that does not\n"
+        "run is not started for it.\n\nexamples:\n"
+        "  python -m deem_core devices\n"
+        "  python -m deem_core devices --on ray",
     )
+    add_engine_option(parser)
     parser.add_argument("--json", metavar="OUT", help="also write the list as JSON")
 
 
 def _devices(options: argparse.Namespace) -> None:
-    known = devices()
-    for line in table(("device", "name", "room"), [_row(device) for device in known], len(known)):
-        print(line)
+    check_outputs([options.json])
+    wish = wish_of(options.on)
+    try:
+        found = survey(wish)
+    except DeemError as error:
+        if options.json:
+            write_json({"devices": [], "engine": wish, "nodes": [], "problem": str(error)}, options.json)
+        raise
+    known = devices() if wish == LOCAL else []
+    if wish == LOCAL:
+        print(*table(("device", "name", "room"), [_row(device) for device in known], len(known)), sep="\n")
+    else:
+        _print_cluster(found)
     if options.json:
-        write_json({"devices": [device.to_dict() for device in known]}, options.json)
+        own = [device.to_dict() for device in known]
+        write_json({"devices": own, **found.to_dict(), "problem": None}, options.json)
+
+
+def _print_cluster(found: Survey) -> None:
+    """Print the machines of a cluster, and what waits there."""
+    header = ("machine", "cores", "GPUs", "memory")
+    print(*table(header, [_machine(node) for node in found.nodes], len(found.nodes)), sep="\n")
+    if not found.running:
+        print("No Ray cluster runs here. A run with --on ray starts one on this machine for itself.")
+    if found.waiting:
+        print(f"{count(found.waiting, 'piece')} of work {'waits' if found.waiting == 1 else 'wait'} for a free core.")
+
+
+def _machine(node: Node) -> tuple[str, str, str, str]:
+    name = f"{node.name} (this machine)" if node.here and node.name != "this machine" else node.name
+    memory = "–" if node.memory is None else size(node.memory)
+    return name, _part(node.cores, node.free_cores), _part(node.gpus, node.free_gpus), memory
+
+
+def _part(whole: float, free: float | None) -> str:
+    return f"{whole:g}" if free is None or not whole else f"{free:g} of {whole:g} free"
 
 
 def _row(device: Device) -> tuple[str, str, str]:
@@ -80,6 +116,7 @@ def _estimate(options: argparse.Namespace) -> None:
         raise InputError("--config is not JSON; write for example '{\"updates\": 300}'.") from None
     if not isinstance(config, dict):
         raise InputError("--config must be a JSON object of settings.")
+    config.pop("on", None)  # the time is that of this machine, wherever the run is to be
     workspace = Workspace(options.workspace)
     votes = workspace.read(workspace.dataset(options.dataset)).votes
 
@@ -102,7 +139,7 @@ def _add_work(commands: Any) -> None:
         _work,
         "Do the work of a waiting run.",
         "The app does the same in the background. Runs for the same device are worked on one at a time, in the order\n"
-        "they came; a file named cancel in the folder stops the work within two seconds.\n\n"
+        "they came; a file named cancel in the folder stops the work within two seconds, on a cluster within six.\n\n"
         "examples:\n"
         "  python -m deem_core work ~/.local/share/deem-studio/runs/0123456789abcdef0123456789abcdef",
     )

@@ -110,12 +110,12 @@ def restart_support(model: FittedModel, votes: Votes, fused: Codes) -> Floats:
     """
     read = model.read(votes)
     if read.ndim == 3:  # hardly two rows of probabilities are the same
-        return _support(model, read, fused)
+        return row_support(model, read, fused)
     rows = distinct_rows(np.column_stack([votes.codes, fused]))
-    return rows.spread(_support(model, rows.codes[:, :-1], rows.codes[:, -1]))
+    return rows.spread(row_support(model, rows.codes[:, :-1], rows.codes[:, -1]))
 
 
-def _support(model: FittedModel, rows: Rows, label: Codes) -> Floats:
+def row_support(model: FittedModel, rows: Rows, label: Codes) -> Floats:
     """Return the share of the restarts behind each label, (n,)."""
     support = np.full(len(rows), np.nan)
     restarts = max(1, sum(part.n_restarts for part in model.parts_))

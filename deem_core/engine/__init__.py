@@ -1,10 +1,20 @@
 """Engine: where independent pieces of work run, here or on a cluster."""
 
-from deem_core.engine.choice import ENGINE_VARIABLE, LOCAL, check_wish, engine_of, wish_of
-from deem_core.engine.contract import Crew, Done, Engine, Node, Told, Work
+from deem_core.engine.choice import (
+    CLUSTER,
+    ENGINE_VARIABLE,
+    LOCAL,
+    check_wish,
+    engine_of,
+    place_in_words,
+    survey,
+    wish_of,
+)
+from deem_core.engine.contract import Crew, Done, Engine, Node, Survey, Told, Work
 from deem_core.engine.local import Local, cores, threads
 
 __all__ = [
+    "CLUSTER",
     "ENGINE_VARIABLE",
     "LOCAL",
     "Crew",
@@ -12,11 +22,14 @@ __all__ = [
     "Engine",
     "Local",
     "Node",
+    "Survey",
     "Told",
     "Work",
     "check_wish",
     "cores",
     "engine_of",
+    "place_in_words",
+    "survey",
     "threads",
     "wish_of",
 ]

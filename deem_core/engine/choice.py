@@ -6,7 +6,7 @@ import os
 import re
 from importlib.util import find_spec
 
-from deem_core.engine.contract import Engine
+from deem_core.engine.contract import Engine, Survey
 from deem_core.engine.local import Local
 from deem_core.errors import InputError, MissingPackageError
 
@@ -14,6 +14,9 @@ ENGINE_VARIABLE = "DEEM_ENGINE"
 """Environment variable that names the engine where nobody names one."""
 
 LOCAL = "local"
+
+CLUSTER = "cluster"
+"""What stands for a device where the work is shared out to other machines."""
 
 _ADDRESS = re.compile(r"ray://(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:]+\]):\d{1,5}")
 
@@ -60,12 +63,35 @@ def engine_of(on: str | Engine | None = None) -> Engine:
     wish = wish_of(on)
     if wish == LOCAL:
         return Local()
+    _want_ray(wish)
+    from deem_core.engine.cluster import Cluster  # noqa: PLC0415  # Ray is imported only where it is asked for
+
+    return Cluster(wish)
+
+
+def survey(on: str | None = None) -> Survey:
+    """Return the machines of an engine and what waits there.
+
+    No cluster is started for it. It raises what `engine_of` does.
+    """
+    wish = wish_of(on)
+    if wish == LOCAL:
+        return Survey(wish, tuple(Local().nodes()), waiting=0)
+    _want_ray(wish)
+    from deem_core.engine.cluster import survey_of  # noqa: PLC0415  # as above
+
+    return survey_of(wish)
+
+
+def place_in_words(device: str) -> str:
+    """Return the device of a run in words: cpu, cuda:1, the cluster."""
+    return "the cluster" if device == CLUSTER else device
+
+
+def _want_ray(wish: str) -> None:
     if find_spec("ray") is None:
         raise MissingPackageError(
             f'Ray is not installed, and --on {wish} needs it: pip install "deem-studio[ray]" brings it; everything '
             "works on this machine without it.",
             name="ray",
         )
-    from deem_core.engine.cluster import Cluster  # noqa: PLC0415  # Ray is imported only where it is asked for
-
-    return Cluster(wish)

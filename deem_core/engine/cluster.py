@@ -24,8 +24,9 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from deem_core import __version__
 from deem_core.control import Control
-from deem_core.engine.contract import Crew, Done, Node, Told, Work, everything, no_keys, still_wanted
+from deem_core.engine.contract import Crew, Done, Node, Survey, Told, Work, everything, no_keys, still_wanted
 from deem_core.engine.desk import Desk, Errand, Message, carry_out
+from deem_core.engine.local import Local
 from deem_core.errors import DeemError
 from deem_core.text import clip
 
@@ -108,8 +109,22 @@ class Cluster:
 
     def nodes(self) -> list[Node]:
         """Return the machines that are alive."""
-        here = None if self.wish.startswith("ray://") else ray.get_runtime_context().get_node_id()
-        return [_node(item, here) for item in _alive()]
+        return _nodes(self.wish, _load())
+
+
+def survey_of(wish: str) -> Survey:
+    """Return what a cluster offers and what waits; none is started.
+
+    Raises
+    ------
+    EngineError
+        If it does not answer, or has other versions than this machine.
+    """
+    if wish == "ray" and not ray.is_initialized() and _running() is None:
+        return Survey(wish, tuple(Local().nodes()), running=False, waiting=0)
+    Cluster(wish)
+    load = _load()
+    return Survey(wish, tuple(_nodes(wish, load)), waiting=load.waiting)
 
 
 @dataclass
@@ -267,10 +282,10 @@ def _connect(wish: str) -> bool:
             ray_constants.ENABLE_RAY_CLUSTER = False  # read from there when Ray was imported
             ray.init("local", include_dashboard=False, **quiet)
         else:
+            _knock(address)
             _join(address, quiet)
     except (OSError, RuntimeError, ValueError, exceptions.RayError) as error:
-        lines = " ".join(str(error).split()) or type(error).__name__
-        raise _silent(address or wish, clip(lines, _LONGEST)) from error
+        raise _silent(address or wish, error) from error
     _joined.append(wish)
     return address is None
 
@@ -304,17 +319,32 @@ def _running() -> str | None:
     if named.startswith("ray://"):
         return named
     address = named or services.find_bootstrap_address(None)
-    host, _, port = (address or "").rpartition(":")
     try:
-        socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS).close()
+        _knock(address or "")
     except (OSError, ValueError) as error:
         if named:
-            raise _silent(named, str(error)) from error
+            raise _silent(named, error) from error
         return None
     return address
 
 
-def _silent(address: str, why: str) -> EngineError:
+def _knock(address: str) -> None:
+    """Open a connection to an address, HOST:PORT, and close it.
+
+    Ray itself waits for half a minute, or for minutes, where nobody is.
+
+    Raises
+    ------
+    OSError, ValueError
+        If nobody answers.
+    """
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_SECONDS).close()
+
+
+def _silent(address: str, error: Exception) -> EngineError:
+    said = (isinstance(error, OSError) and error.strerror) or " ".join(str(error).split()) or type(error).__name__
+    why = clip(said.rstrip("."), _LONGEST)
     return EngineError(
         f"The Ray cluster {address!r} does not answer ({why}). Check that it runs (ray status), and that this machine "
         f"has its versions of Ray ({ray.__version__} here) and Python ({platform.python_version()} here)."
@@ -325,12 +355,59 @@ def _alive() -> list[dict[str, Any]]:
     return [item for item in ray.nodes() if item["Alive"]]
 
 
-def _node(item: dict[str, Any], here: str | None) -> Node:
+@dataclass(frozen=True)
+class Load:
+    """How busy a cluster is.
+
+    Attributes
+    ----------
+    free : dict of str to dict
+        Free resources of each machine, by its id.
+    waiting : int, optional
+        Pieces that wait for room.
+    """
+
+    free: dict[str, dict[str, float]]
+    waiting: int | None
+
+
+def load() -> Load:
+    """Return how busy the cluster is, asked from within."""
+    from ray._private import state  # noqa: PLC0415  # these three: only there, and missing from a client
+    from ray._raylet import GcsClient  # noqa: PLC0415
+    from ray.core.generated.autoscaler_pb2 import GetClusterResourceStateReply  # noqa: PLC0415
+
+    waiting = None
+    with suppress(exceptions.RayError, RuntimeError, AttributeError, ValueError):  # it is said to few versions only
+        reply = GetClusterResourceStateReply()
+        client = GcsClient(address=ray.get_runtime_context().gcs_address)
+        reply.ParseFromString(client.get_cluster_resource_state(timeout_s=CONNECT_SECONDS))
+        waiting = sum(demand.count for demand in reply.cluster_resource_state.pending_resource_requests)
+    return Load(state.available_resources_per_node(), waiting)
+
+
+def _load() -> Load:
+    """Ask any machine of the cluster how busy it is."""
+    try:
+        found: Load = ray.get(ray.remote(num_cpus=0)(load).remote(), timeout=PROBE_SECONDS)
+    except exceptions.RayError:
+        return Load({}, None)
+    return found
+
+
+def _nodes(wish: str, busy: Load) -> list[Node]:
+    here = None if wish.startswith("ray://") else ray.get_runtime_context().get_node_id()
+    return [_node(item, here, busy.free.get(item["NodeID"])) for item in _alive()]
+
+
+def _node(item: dict[str, Any], here: str | None, free: dict[str, float] | None) -> Node:
     resources = item["Resources"]
     return Node(
         name=item["NodeManagerAddress"],
         cores=resources.get("CPU", 0.0),
         gpus=resources.get("GPU", 0.0),
+        free_cores=None if free is None else free.get("CPU", 0.0),  # what is used up is left out
+        free_gpus=None if free is None else free.get("GPU", 0.0),
         memory=int(resources.get("memory", 0)) or None,
         here=item["NodeID"] == here,
     )

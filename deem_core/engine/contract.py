@@ -85,6 +85,32 @@ class Node:
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class Survey:
+    """What an engine offers now.
+
+    Attributes
+    ----------
+    engine : str
+        How ``--on`` spells it.
+    nodes : tuple of Node
+        Its machines.
+    running : bool
+        False for a cluster that does not run yet, which a run would start here for itself.
+    waiting : int, optional
+        Pieces of anybody's work that wait for room, where that is known.
+    """
+
+    engine: str
+    nodes: tuple[Node, ...]
+    running: bool = True
+    waiting: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)
+
+
 def everything(at: int) -> bool:
     """Return True: every piece is wanted."""
     return True

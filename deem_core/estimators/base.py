@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -18,6 +19,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import ClassifierTags
 
 from deem_core.answers.answer import Answer
+from deem_core.engine import place_in_words
 from deem_core.errors import InputError
 from deem_core.estimators import files
 from deem_core.estimators.summary import Setting, TrainingSummary
@@ -77,7 +79,7 @@ class Fuser(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         labels: NDArray[Any] = self.classes_[best]
         return labels
 
-    def fuse(self, X: Any) -> Answer:
+    def fuse(self, X: Any, *, by: Callable[[Rows], Floats] | None = None) -> Answer:
         """Return the answer for some rows: labels, probabilities and all that follows.
 
         Parameters
@@ -85,6 +87,8 @@ class Fuser(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         X : Votes, frame, array, or rows that `recoded` returned
             As in `predict_proba`. Truth and ids of Votes stay with the answer, and their probabilities too where
             learners and classes are the model's.
+        by : callable, optional
+            Does what `fuse_rows` does, elsewhere.
 
         Returns
         -------
@@ -92,7 +96,7 @@ class Fuser(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
             Its notes say what was not as in training, and what training found.
         """
         recoded = X if isinstance(X, recode.Recoded) else self.recoded(X)
-        posterior = self.fuse_rows(self.read(recoded.votes))
+        posterior = (by or self.fuse_rows)(self.read(recoded.votes))
         notes = (*recoded.sentences(), *self.findings_, *self.warnings_)
         votes = X if recoded.same_terms and isinstance(X, Votes) else recoded.votes
         return Answer(votes, posterior, notes=notes, method=self.method_name, answered_by=self.stand_in_)
@@ -236,7 +240,7 @@ class Fuser(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         kept = f", {len(summary.kept_restarts)} of {len(summary.restarts)} restarts kept" if summary.restarts else ""
         first = (
             f"{len(self.learners_)} learners, {len(self.classes_)} classes, {self.n_rows_:,} rows, "
-            f"{summary.seconds:.1f} s on {summary.device}{kept}"
+            f"{summary.seconds:.1f} s on {place_in_words(summary.device)}{kept}"
         )
         rows = "".join(
             f"<tr><td>{html.escape(name)}</td><td>{html.escape(str(item.value))}</td>"

@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from deem_core.auto import AUTO
+from deem_core.engine import LOCAL
 from deem_core.model.config import TrainConfig, flag_of, setting_types
 from deem_core.readers import DELIMITERS, to_json
 
@@ -36,6 +37,7 @@ def repeat_command(spec: Mapping[str, Any]) -> list[str]:
     words += [] if method == AUTO else _option("--method", method)
     words += _option(flag_of("random_state"), str(spec["seed"]))
     words += _settings(method, config)
+    words += _option("--on", config["on"]) if config.get("on") not in (None, LOCAL) else []
     if config.get("gold") is None:
         return [*words, *reading_words(inputs)]
     return [*words, *reading_words(_without_gold_column(inputs)), *_option("--gold-file", gold_name(spec))]

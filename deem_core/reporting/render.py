@@ -13,6 +13,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from deem_core.engine import place_in_words
 from deem_core.figures import Picture, pictures, plotly_code
 from deem_core.reporting.material import Material
 from deem_core.text import interval, moment, number, percent, points
@@ -158,7 +159,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     plain = (percent, number, grouped, moment, seconds, setting, listed, named, gain, between, times, estimated)
-    for formatter in (*plain, accuracy_of, contradicted):
+    for formatter in (*plain, accuracy_of, contradicted, place_in_words):
         environment.filters[formatter.__name__] = formatter
     return environment
 

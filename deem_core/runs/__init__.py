@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from deem_core.runs.differences import agreement, differing_rows, differing_settings, settings_of
     from deem_core.runs.labelled import labels_path, run_answer
     from deem_core.runs.private import read_json
-    from deem_core.runs.queue import CLUSTER
     from deem_core.runs.removal import Removal
     from deem_core.runs.run import Run, State
+    from deem_core.runs.sharing import SHARED_ROWS
     from deem_core.runs.space import space_folder
     from deem_core.runs.summary import FusionSummary
     from deem_core.runs.workspace import Workspace
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Annotations": "runs.annotations",
-    "CLUSTER": "runs.queue",
     "AnswerBook": "runs.answer_book",
     "AnswerFile": "runs.answer_file",
     "Conflict": "runs.answer_book",
@@ -49,6 +48,7 @@ _HOMES = {
     "Reply": "runs.answer_book",
     "RowNames": "runs.answer_book",
     "Run": "runs.run",
+    "SHARED_ROWS": "runs.sharing",
     "State": "runs.run",
     "Swept": "runs.beside",
     "Workspace": "runs.workspace",
@@ -71,8 +71,8 @@ _HOMES = {
 }
 
 __all__ = [
-    "CLUSTER",
     "REVIEWER",
+    "SHARED_ROWS",
     "Annotations",
     "AnswerBook",
     "AnswerFile",

@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from deem_core.engine import LOCAL
 from deem_core.errors import InputError
 from deem_core.runs import removal
 from deem_core.runs.private import open_private, private_file, remove, write_private_json
@@ -22,6 +23,9 @@ BALLAST_BYTES = 1 << 16
 
 INSIST_SECONDS = 1.6
 """Time that a worker has to stop by itself before whoever asked ends it."""
+
+INSIST_SHARED_SECONDS = 5.6
+"""The same of one that shares out its work, and asks other machines to stop."""
 
 _LOOK_SECONDS = 0.05
 _LEAVING_SECONDS = 5.0  # how long a worker that has said its last word may take to end
@@ -89,7 +93,8 @@ def cancel(queue: Queue, run: Run) -> None:
 
 def _insist(queue: Queue, run: Run, worker: Worker) -> None:
     """End a worker that was asked to stop and still works."""
-    until = time.monotonic() + INSIST_SECONDS
+    shared = str(run.config.get("on") or LOCAL) != LOCAL
+    until = time.monotonic() + (INSIST_SHARED_SECONDS if shared else INSIST_SECONDS)
     while time.monotonic() < until:
         if not worker.alive or not run.is_active():
             return

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from deem_core.engine import LOCAL
 from deem_core.runs.run import Run
 from deem_core.runs.summary import FusionSummary
 from deem_core.typing import Codes, Integers
@@ -18,7 +19,7 @@ def settings_of(run: Run) -> dict[str, Any]:
 
     As they were resolved where it is done, else as they were asked for.
     """
-    asked = {"method": "deem", **run.config}
+    asked = {"method": "deem", "on": LOCAL, **run.config}
     known = FusionSummary.of(run)
     resolved = {} if known is None else known.training.setting_values
     return {**asked, **resolved, "method": asked["method"]}  # the iRBM calls a setting of its own so too

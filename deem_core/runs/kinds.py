@@ -16,7 +16,7 @@ Each kind is a function of a `Job`; torch is imported inside, so that workers in
              ``device``, ``on`` (where to run), all optional. Goes on from the methods' runs that are done. The summary
              is `deem_core.comparison.Comparison.to_dict`, the result every method's class codes;
              ``labels_<method>.parquet`` is the answer of each (`deem_core.answers.stored`).
-    apply    ``model``, the digest of a stored model file.
+    apply    ``model``, the digest of a stored model file. Many rows are shared out (`deem_core.runs.sharing`).
     inspect  ``model``, the same, and ``training``, the id of the run that trained it. The results are those of
              `deem_core.diagnostics.inspection.Inspection.save`.
     ask      ``n``, how many rows to label next. The queue is ``queue.json`` (`deem_core.gold.Questions.to_dict`); the
@@ -46,6 +46,7 @@ from deem_core.model.config import TrainConfig
 from deem_core.runs.job import Job, write_answer, write_labels, write_summary, write_table
 from deem_core.runs.private import write_private_json
 from deem_core.runs.run import LABELS, MODEL, PARTIAL, QUEUE, RESULT
+from deem_core.runs.sharing import SHARED_ROWS, shared_answer
 
 if TYPE_CHECKING:  # torch takes a second
     from deem_core.gold import Field
@@ -302,8 +303,13 @@ def apply(job: Job) -> None:
     differences = tuple(recoded.sentences())
     for sentence in differences:
         job.note(sentence)
-    answer = model.fuse(recoded)
-    job.control.check()
+    if votes.n_rows >= SHARED_ROWS and job.engine.remote:
+        answer = shared_answer(model, recoded, job.engine, job.control)
+    else:  # a cluster is worth it for many rows only, and one process keeps this machine busy
+        job.stay_here()
+        answer = model.fuse(recoded)
+        job.control.check()
+        answer = answer.supported(restart_support(model, answer.votes, answer.codes))
     training = replace(
         model.summary_,
         method="apply",
@@ -315,7 +321,6 @@ def apply(job: Job) -> None:
         learners=model.learners_,
         classes=model.classes_.tolist(),
     )
-    answer = answer.supported(restart_support(model, answer.votes, answer.codes))
     job.control.check()
     write_answer(job, answer, training)
 

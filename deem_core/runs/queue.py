@@ -1,7 +1,8 @@
 """Queue of each device, and lanes of short and of shared-out runs.
 
 One run at a time in each, first come first served. Runs of seconds, such as an answer or labels for new rows, have a
-lane of their own: one of them works beside a long run, so that nobody waits for hours behind a comparison.
+lane of their own: one of them works beside a long run, so that nobody waits for hours behind a comparison. So have
+runs that share out their work to other machines, whose lane is called `CLUSTER`.
 
 A ticket is a file whose number says the order and whose content says which process holds it. It is this process's
 turn when no living process holds a lower number of the same device; tickets of the dead count for nothing. The lock
@@ -20,7 +21,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from deem_core.engine import LOCAL, check_wish
+from deem_core.engine import CLUSTER, LOCAL, check_wish
 from deem_core.errors import InputError
 from deem_core.runs.private import disk, is_plain, make_folder, read_json, refuse_links, write_private_json
 from deem_core.runs.process import Worker
@@ -31,9 +32,6 @@ POLL_SECONDS = 0.2
 
 SHORT = "short"
 """Name of the lane of short runs; they all compute on the processor."""
-
-CLUSTER = "cluster"
-"""Name of the lane of runs that share out their work to other machines."""
 
 SHORT_KINDS = ("apply", "inspect", "fuse", "ask")
 """Kinds of runs that take seconds."""

@@ -16,6 +16,7 @@ from pathlib import Path
 import psutil
 
 from deem_core.control import Stopped
+from deem_core.engine import ENGINE_VARIABLE, LOCAL
 from deem_core.errors import DeemError, InputError
 from deem_core.runs.control import RunControl
 from deem_core.runs.private import is_id, is_plain, is_workspace, no_room, write_private_json
@@ -27,6 +28,9 @@ from deem_core.runs.status import Status, clear_results
 
 PATIENCE_SECONDS = 1.2
 """How long the work may take to end by itself once it was asked to."""
+
+PATIENCE_SHARED_SECONDS = 5.0
+"""The same of work on a cluster, whose pieces are asked first and then ended by force."""
 
 NICENESS = 15
 NICENESS_SHORT = 5
@@ -46,6 +50,7 @@ def work(folder: str | os.PathLike[str]) -> State:
     root, run = find(folder)
     queue = Queue.of(root)
     os.umask(0o077)
+    os.environ[ENGINE_VARIABLE] = LOCAL  # a run says itself where it works, whatever the environment would choose
     _step_back(NICENESS_SHORT if run.kind in SHORT_KINDS else NICENESS)
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
     ticket = _claim(queue, run)
@@ -134,6 +139,11 @@ def _do(root: Path, run: Run, control: RunControl) -> None:
     KINDS[run.kind](Job(Workspace(root), run, control))
 
 
+def patience_of(run: Run) -> float:
+    """Return how long a run may take to end by itself."""
+    return PATIENCE_SECONDS if str(run.config.get("on") or LOCAL) == LOCAL else PATIENCE_SHARED_SECONDS
+
+
 def _fail(status: Status, error: BaseException) -> None:
     if no_room(error):
         reason = "The disk is full: the results could not be written. Free some space and resume the run."
@@ -157,7 +167,7 @@ def _watch(run: Run, ticket: Ticket, status: Status, stop: threading.Event, over
 
     End the process if the work does not end by itself in time.
     """
-    asked, me = None, Worker.me()
+    asked, me, patience = None, Worker.me(), patience_of(run)
     while not over.wait(POLL_SECONDS):
         if run.path.is_dir():
             _keep_place(run, ticket, me)
@@ -166,7 +176,7 @@ def _watch(run: Run, ticket: Ticket, status: Status, stop: threading.Event, over
         if asked is None and (os.path.lexists(run.path / CANCEL) or not run.path.is_dir()):
             asked = time.monotonic()
             stop.set()
-        if asked is not None and time.monotonic() - asked > PATIENCE_SECONDS and status.end("cancelled"):
+        if asked is not None and time.monotonic() - asked > patience and status.end("cancelled"):
             ticket.give_back()
             os._exit(0)
 

@@ -15,7 +15,7 @@ from deem_core import InputError
 from deem_core.estimators.peek import ModelFile, peek
 from deem_core.runs import Dataset, FusionSummary, Run, State
 from deem_core.votes.recode import recode
-from studio import errors, jobs, state, text
+from studio import cluster, errors, jobs, machines, state, text
 from studio.errors import callback_boundary
 from studio.export import fused_file, results
 from studio.widgets import alarms, plain_list
@@ -105,7 +105,8 @@ def _labelling(dataset: Dataset, digest: str) -> Run:
         for run in workspace().runs(dataset=dataset.id, kind="apply"):
             if run.config.get("model") == digest and run.is_active():
                 return run
-        return workspace().start_run("apply", dataset, {"model": digest}, f"Labels for {dataset.name}")
+        config = {"model": digest, **cluster.chosen(cluster.LABELLING)}
+        return workspace().start_run("apply", dataset, config, f"Labels for {dataset.name}")
 
 
 def _taken(name: str, file: Any, model: ModelFile, readings: Sequence[Mapping[str, Any]]) -> Dataset:
@@ -143,6 +144,7 @@ def readings_like(reading: Mapping[str, Any]) -> list[dict[str, Any]]:
 def card(digest: str, place: str, store: Callable[[], str], readings: Sequence[Mapping[str, Any]] = ({},)) -> None:
     """Show the uploader for new data, and the last labelling."""
     key = state.uploader(f"new_{place}")
+    machines.choose(cluster.LABELLING)
     st.file_uploader(
         say("New data with votes of the same learners"),
         key=key,
@@ -230,7 +232,7 @@ def _match(run_id: str, place: str) -> None:
         run = space.run(run_id)
         before = space.dataset(run.dataset_id)
         dataset = space.vary_dataset(before, reading={**before.reading, "merge_spellings": True})
-        again = space.start_run("apply", dataset, run.config, f"Labels for {dataset.name}")
+        again = space.start_run("apply", dataset, cluster.placed(run.config), f"Labels for {dataset.name}")
         st.session_state[f"{LABELLED}_{place}"] = again.id
         if jobs.find(state.get(state.RUN)) is not None and state.get(state.RUN) == run_id:
             state.put(state.RUN, again.id)

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from deem_core import InputError
-from studio import background, widgets
+from studio import background, machines, widgets
 from studio.data.datasets import Opened
 from studio.rates import sweeps
 
@@ -20,6 +20,7 @@ def show(opened: Opened) -> None:
     InputError
         If the rates or depths do not serve; everything else is shown all the same.
     """
+    where = machines.choose()
     usual = sweeps.defaults(opened)
     kind = st.segmented_control(
         "Compare",
@@ -29,10 +30,10 @@ def show(opened: Opened) -> None:
         **widgets.keep("sweep_kind"),
         help="One thing at a time: rates at one depth, or depths at one rate.",
     )
-    config: dict[str, Any] = {}
+    config: dict[str, Any] = dict(where)
     problem = None
     try:
-        config = _rates(opened, usual) if kind == "Learning rates" else _depths()
+        config |= _rates(opened, usual) if kind == "Learning rates" else _depths()
     except InputError as error:  # said where the button would be; the other settings stay where they are
         problem = error
     first, second, third, fourth, fifth = st.columns(5)

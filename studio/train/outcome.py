@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from deem_core.comparison import Evaluation
+from deem_core.engine import place_in_words
 from deem_core.runs import FusionSummary, LearnerGroups, Run
 from deem_core.training import Restart
 from deem_core.typing import Floats
@@ -65,7 +66,7 @@ def cards(opened: Opened, summary: FusionSummary) -> list[Number]:
             Number(
                 "Restarts kept",
                 f"{len(training.kept_restarts)} of {len(training.restarts)}",
-                f"{text.duration(training.seconds)} on {training.device}",
+                f"{text.duration(training.seconds)} on {place_in_words(training.device)}",
                 "Restarts that count in the answer. " + (" ".join(reasons) or "None were left out."),
             )
         )
@@ -152,7 +153,7 @@ def twin(run: Run, opened: Opened) -> Run | None:
     """Return the finished run that differs only in near-copies."""
 
     def rest(config: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: value for name, value in config.items() if name != "near_copies"}
+        return {name: value for name, value in config.items() if name not in ("near_copies", "on")}
 
     for other in jobs.of_dataset(opened.dataset.id, "train"):
         differs = other.config.get("near_copies", "guard") != run.config.get("near_copies", "guard")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from deem_core.comparison import METHODS
 from deem_core.model import AUTO
+from studio import cluster
 
 TITLES: Mapping[str, str] = {
     "method": "Method",
@@ -19,6 +20,7 @@ TITLES: Mapping[str, str] = {
     "device": "Device",
     "backend": "Computed by",
     "random_state": "Seed",
+    "on": "Where to run",
     "sampler": "Sampler",
     "sampler_steps": "Sampler steps",
     "step_size": "Step size",
@@ -64,12 +66,15 @@ def method_title(name: str) -> str:
     return METHODS[name].title if name in METHODS else name
 
 
+_NAMED: Mapping[str, Callable[[str], str]] = {"method": method_title, "on": cluster.title}
+
+
 def value(name: str, value: Any) -> str:
     """Return a setting's value in words; a dash for none."""
     if value is None:
         return "–"
-    if name == "method":
-        return method_title(str(value))
+    if name in _NAMED:
+        return _NAMED[name](str(value))
     if isinstance(value, str) and value in VALUES.get(name, {}):
         return VALUES[name][value]
     if isinstance(value, bool):

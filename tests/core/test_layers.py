@@ -54,7 +54,7 @@ MOST_LINES = 450
 MOST_WORDS = 12
 """Of the first line of a docstring; the why goes into the second sentence."""
 
-MOST_MODULES_OF_THE_LIBRARY = 22
+MOST_MODULES_OF_THE_LIBRARY = 23
 """Modules of deem_core that the app may import, packages counted as one; about twenty."""
 
 

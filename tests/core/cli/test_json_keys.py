@@ -39,6 +39,7 @@ def outputs(tmp_path_factory, votes):
         "train": ["train", file, "-o", model, *QUICK],
         "apply": ["apply", model, file, "-o", str(folder / "applied.csv")],
         "sweep": ["sweep", file, "--rates", "0.1,0.5", "--updates", "6"],
+        "devices": ["devices", "--on", "local"],
         "compare": ["compare", file, "--methods", "mv,ds,la1", "--seeds", "2"],
     }
     contents = {}

@@ -88,6 +88,12 @@ def test_the_command_is_short_where_settings_are_the_defaults():
     assert repeat_command(spec_of({"updates": 30.0}, 3))[-2:] == ["--updates", "30"]
 
 
+def test_a_run_on_a_cluster_says_so_and_one_on_this_machine_does_not():
+    words = repeat_command(spec_of({"on": "ray://10.0.0.1:10001"}, 3))
+    assert words[-2:] == ["--on", "ray://10.0.0.1:10001"]
+    assert "--on" not in repeat_command(spec_of({"on": "local"}, 3))
+
+
 def test_reading_options_survive_the_shell():
     reading = {
         "layout": "long",
