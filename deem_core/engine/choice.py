@@ -78,7 +78,7 @@ def survey(on: str | None = None) -> Survey:
     if wish == LOCAL:
         return Survey(wish, tuple(Local().nodes()), waiting=0)
     _want_ray(wish)
-    from deem_core.engine.cluster import survey_of  # noqa: PLC0415  # as above
+    from deem_core.engine.membership import survey_of  # noqa: PLC0415  # as above
 
     return survey_of(wish)
 

@@ -150,7 +150,7 @@ def test_only_figures_import_plotly():
 
 
 def test_only_the_cluster_imports_ray():
-    own = {ROOT / "deem_core" / "engine" / name for name in ("cluster.py", "desk.py")}
+    own = {ROOT / "deem_core" / "engine" / name for name in ("cluster.py", "desk.py", "membership.py")}
     expect_without((path for path in [*files(*CODE), ROOT / "app.py"] if path not in own), {"ray"})
 
 

@@ -124,13 +124,13 @@ def test_a_node_that_is_killed_loses_nothing(engine, cluster):
 
 
 def test_a_cluster_with_another_version_is_refused(engine, monkeypatch):
-    monkeypatch.setattr("deem_core.engine.cluster.__version__", "9.9.9")
+    monkeypatch.setattr("deem_core.engine.membership.__version__", "9.9.9")
     with pytest.raises(DeemError, match=r"has DEEM Studio .*, and this one 9\.9\.9"):
         engine_of("ray")
 
 
 def test_an_address_that_does_not_answer_is_one_sentence(engine, monkeypatch):
-    from deem_core.engine import cluster as room
+    from deem_core.engine import membership as room
 
     monkeypatch.setattr(room.ray, "is_initialized", lambda: False)
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:9")
