@@ -16,6 +16,7 @@ from deem_core.auto.verbs import further
 from deem_core.cli import outcome, parts
 from deem_core.cli.options import (
     add_command,
+    add_engine_option,
     add_reading_options,
     add_stream_options,
     add_training_options,
@@ -73,6 +74,7 @@ def add(commands: Any) -> None:
         choices=[name for name in METHODS if name != AUTO],
         help="a further method, such as deem, between which auto lets gold rows choose (repeatable)",
     )
+    add_engine_option(fuse)
     _add_export_options(fuse)
     outcome.add_scorecard(fuse, "the answer")
     add_training_options(fuse)
@@ -90,6 +92,7 @@ def add(commands: Any) -> None:
     add_stream_options(train)
     train.add_argument("-o", "--output", metavar="MODEL", required=True, help="where to save the model (.safetensors)")
     train.add_argument("--method", choices=list(TRAINED), default="deem", help="which model (default: deem)")
+    add_engine_option(train)
     add_training_options(train)
     _add_json(train)
     apply = add_command(
@@ -105,6 +108,7 @@ def add(commands: Any) -> None:
     add_reading_options(apply)
     add_stream_options(apply)
     apply.add_argument("-o", "--output", metavar="FUSED", required=True, help=_ENDINGS)
+    add_engine_option(apply)
     _add_export_options(apply)
     apply.add_argument(
         "--draws",

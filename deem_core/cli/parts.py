@@ -17,6 +17,7 @@ from deem_core.cli import outcome
 from deem_core.cli.options import known_terms, reading_options, refuse_settings, training_settings
 from deem_core.cli.terminal import Bar
 from deem_core.control import Control
+from deem_core.engine import LOCAL, Engine, engine_of
 from deem_core.errors import InputError
 from deem_core.files.plain import to_plain
 from deem_core.large import Extract, Labelling, Parts, Totals, fuse_extract, make_extract, needs_parts, write_in_parts
@@ -34,30 +35,37 @@ if TYPE_CHECKING:  # scikit-learn takes a moment
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """A large file and its extract."""
+    """A large file, its extract, and where it is worked on."""
 
     file: LargeFile
     extract: Extract
+    engine: Engine
 
 
-def in_parts(options: argparse.Namespace, model: Fuser | None = None) -> Found | None:
+def in_parts(options: argparse.Namespace, model: Fuser | None = None, *, keep: Path | None = None) -> Found | None:
     """Return the file to be read in parts.
 
-    None if it is to be read whole.
+    None if it is to be read whole. ``keep`` is the folder for the distinct rows of every part, if they are wanted.
     """
     if not _wanted(options):
         return None
     if options.sample < 1:
         raise InputError(f"--sample is {options.sample}; it must be at least 1.")
     try:
+        engine = _engine(options)
         with Bar() as bar:
-            large = open_large(options.file, control=bar, **reading_options(options), **known_terms(model))
-            return Found(large, make_extract(large, options.sample, control=bar))
+            large = open_large(options.file, control=bar, on=engine, **reading_options(options), **known_terms(model))
+            return Found(large, make_extract(large, options.sample, keep=keep, control=bar, on=engine), engine)
     except WholeOnlyError as error:
         if options.stream:
             raise
         print(error)
         return None
+
+
+def _engine(options: argparse.Namespace) -> Engine:
+    """Return where parts are worked on; here for commands without a choice."""
+    return engine_of(getattr(options, "on", LOCAL))
 
 
 def _wanted(options: argparse.Namespace) -> bool:
@@ -168,6 +176,7 @@ def _write(found: Found, made: Labelling, parts: Parts, options: argparse.Namesp
         review_below=options.review_below,
         blank=options.blank,
         control=control,
+        on=found.engine,
     )
 
 
@@ -183,6 +192,7 @@ def _tell(
 ) -> None:
     """Print what was done in parts, then the outcome."""
     labelled = f"Labelled in {count(len(parts.done), 'part')}"
+    labelled += " on the cluster" if found.engine.remote else ""
     if parts.resumed:
         labelled += f", {parts.resumed:,} of them by an earlier run"
     told = [f"{labelled}. {made.fitted}"]

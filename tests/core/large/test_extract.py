@@ -5,7 +5,8 @@ import pytest
 
 from deem_core import describe, simulate
 from deem_core.files import tables
-from deem_core.large.extract import Patterns, make_extract
+from deem_core.large.extract import MOST_CELLS, make_extract
+from deem_core.large.patterns import Found, Patterns
 from deem_core.readers.large import open_large
 from deem_core.votes import Votes
 from deem_core.votes.arrays import distinct_rows
@@ -13,11 +14,11 @@ from deem_core.votes.describe import FactsTally
 
 
 def test_patterns_gathered_in_parts_are_the_distinct_rows(monkeypatch):
-    monkeypatch.setattr("deem_core.large.extract._LEAST_MERGED", 10)
+    monkeypatch.setattr("deem_core.large.patterns._LEAST_MERGED", 10)
     codes = simulate("tree", 2_000, 0, 6, 3, missing=0.3).votes.codes
-    patterns = Patterns(6, 3)
+    patterns = Patterns(6, 3, MOST_CELLS)
     for start in range(0, 2_000, 170):
-        patterns.add(codes[start : start + 170])
+        patterns.add(Found.of(codes[start : start + 170], 3))
     found, whole = patterns.table(), distinct_rows(codes[(codes >= 0).any(axis=1)])
     assert np.array_equal(found.codes, whole.codes)
     assert np.array_equal(found.counts, whole.counts)
@@ -26,14 +27,14 @@ def test_patterns_gathered_in_parts_are_the_distinct_rows(monkeypatch):
 def test_too_many_patterns_are_given_up():
     codes = simulate("condind", 500, 0, 8, 5).votes.codes
     patterns = Patterns(8, 5, most_cells=800)
-    patterns.add(codes)
+    patterns.add(Found.of(codes, 5))
     assert patterns.table() is None
 
 
 def test_many_classes_keep_their_codes():
     codes = np.array([[0, 4_000], [299, -1], [0, 4_000]], np.int32)
-    patterns = Patterns(2, 4_001)
-    patterns.add(codes)
+    patterns = Patterns(2, 4_001, MOST_CELLS)
+    patterns.add(Found.of(codes, 4_001))
     assert patterns.table().codes.tolist() == [[0, 4_000], [299, -1]]
 
 

@@ -27,7 +27,7 @@ def sampled(large):
 
 
 def labelled(made, votes):
-    return made.answer(votes, 0, 0)[0]
+    return made.labeller.answer(votes, 0, made.known(0, votes.n_rows))
 
 
 @pytest.mark.parametrize("method", [name for name in BY_PARTS if name not in (*TRAINED, "auto", "rules", "safe")])
