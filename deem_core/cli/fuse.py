@@ -27,8 +27,10 @@ from deem_core.cli.options import (
     training_settings,
 )
 from deem_core.cli.terminal import Bar
+from deem_core.engine import LOCAL, wish_of
 from deem_core.errors import InputError
 from deem_core.estimators.verbs import load, train
+from deem_core.large.exact import EXACT
 from deem_core.methods.probabilities import reduction_note
 from deem_core.methods.registry import METHODS, TRAINED
 from deem_core.readers import Reading
@@ -73,6 +75,12 @@ def add(commands: Any) -> None:
         default=[],
         choices=[name for name in METHODS if name != AUTO],
         help="a further method, such as deem, between which auto lets gold rows choose (repeatable)",
+    )
+    fuse.add_argument(
+        "--exact",
+        action="store_true",
+        help=f"of a file read in parts: fit {', '.join(EXACT[:-1])} or {EXACT[-1]} on all rows, however many different "
+        "ones there are, with a pass over them in every round (default: on the sample, where they are too many)",
     )
     add_engine_option(fuse)
     _add_export_options(fuse)
@@ -179,6 +187,8 @@ def _fuse(options: argparse.Namespace) -> None:
         return
     reading = read_file(options)
     start = time.perf_counter()
+    if options.method not in TRAINED:
+        _tell_place(options)
     if options.method in TRAINED:
         model = _fitted(options, reading.votes)
         answer = judged(model.fuse(reading.votes), options.method)
@@ -224,12 +234,19 @@ def _apply(options: argparse.Namespace) -> None:
     if parts.apply(options, model):
         return
     reading = read_file(options, model)
+    _tell_place(options)
     recoded = model.recoded(reading.votes)
     answer, differences = model.fuse(recoded), recoded.sentences()
     _write(reading, answer, options)
     sentences = [f"The model was trained on {model.n_rows_:,} rows.", *differences]
     options.method = "apply"
     outcome.tell(answer, options, sentences, {"warnings": differences, "settings": {}, "restarts": []})
+
+
+def _tell_place(options: argparse.Namespace) -> None:
+    """Say that a file read whole is worked on here, where a cluster was asked for."""
+    if wish_of(options.on) != LOCAL:
+        print("The file is read whole, so there is nothing to share out: this runs on this machine.")
 
 
 def _gold_sentences(answer: Answer) -> tuple[str, ...]:

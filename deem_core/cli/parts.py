@@ -21,13 +21,15 @@ from deem_core.engine import LOCAL, Engine, engine_of
 from deem_core.errors import InputError
 from deem_core.files.plain import to_plain
 from deem_core.large import Extract, Labelling, Parts, Totals, fuse_extract, make_extract, needs_parts, write_in_parts
+from deem_core.large.exact import EXACT, ROUND_SECONDS, check_exact
 from deem_core.large.labelling import Review, apply_extract, differences, train_extract
 from deem_core.large.parts import folder_of
+from deem_core.methods.dawid_skene import MAX_ITERATIONS
 from deem_core.methods.registry import TRAINED
 from deem_core.readers.large import LargeFile, open_large
 from deem_core.readers.parse import delimiter_of
 from deem_core.readers.stream import WholeOnlyError
-from deem_core.text import count, percent
+from deem_core.text import count, duration, percent
 
 if TYPE_CHECKING:  # scikit-learn takes a moment
     from deem_core.estimators.base import Fuser
@@ -92,13 +94,23 @@ def fuse(options: argparse.Namespace) -> bool:
     settings = training_settings(options)
     if options.method not in TRAINED:
         refuse_settings(options.method, {name: value for name, value in settings.items() if name != "random_state"})
-    parts = Parts(options.output, _command(options, method=options.method, settings=settings))
-    found = in_parts(options)
+    if options.exact:
+        check_exact(options.method)
+    parts = Parts(options.output, _command(options, method=options.method, settings=settings, exact=options.exact))
+    found = in_parts(options, keep=parts.patterns if options.exact else None)
     if found is None:
         return False
     start = time.perf_counter()
     with Bar() as bar:
-        made = fuse_extract(found.extract, options.method, settings, kept=parts.model, control=bar.part(0.0, 0.5))
+        made = fuse_extract(
+            found.extract,
+            options.method,
+            settings,
+            kept=parts.model,
+            exact=options.exact,
+            control=bar.part(0.0, 0.5),
+            on=found.engine,
+        )
         if made.model is not None and options.method in TRAINED:
             parts.open()
             made.model.save(parts.model)
@@ -196,6 +208,12 @@ def _tell(
     if parts.resumed:
         labelled += f", {parts.resumed:,} of them by an earlier run"
     told = [f"{labelled}. {made.fitted}"]
+    if options.method in EXACT and not (found.extract.complete or options.exact):
+        seconds = found.extract.facts.n_votes * ROUND_SECONDS
+        told.append(
+            f"There are too many different rows of votes to hold at once; --exact fits {options.method} on all rows, "
+            f"which takes up to about {duration(seconds)} a round on one core, and some ten to {MAX_ITERATIONS} rounds."
+        )
     if not found.extract.whole:
         told.append(f"Notes, alarms and comparisons below rest on {found.extract.sample_words}.")
         if totals.silent:

@@ -11,16 +11,20 @@ import numpy as np
 
 from deem_core.answers.answer import Answer
 from deem_core.answers.scores import REVIEW_SHARE, ReviewScale, review_quota
-from deem_core.auto.fusion import fuse_run
+from deem_core.auto.fusion import fuse_run, summary_of
 from deem_core.control import NO_CONTROL, Control
+from deem_core.engine import Engine
 from deem_core.errors import InputError
 from deem_core.estimators.summary import TrainingSummary
 from deem_core.estimators.verbs import train
 from deem_core.groups.grouping import explain
+from deem_core.large.exact import check_exact, fit_parts
 from deem_core.large.extract import Extract
-from deem_core.methods import dawid_skene, one_coin
+from deem_core.large.patterns import Kept
+from deem_core.methods import dawid_skene, fast_dawid_skene, one_coin
 from deem_core.methods.contract import Rule
 from deem_core.methods.registry import TRAINED
+from deem_core.text import count
 from deem_core.typing import Mask, Posterior
 from deem_core.votes import Votes
 from deem_core.votes.coding import key_of
@@ -164,7 +168,9 @@ def fuse_extract(
     settings: dict[str, Any],
     *,
     kept: str | os.PathLike[str] | None = None,
+    exact: bool = False,
     control: Control = NO_CONTROL,
+    on: str | Engine | None = None,
 ) -> Labelling:
     """Fit a method on an extract.
 
@@ -177,7 +183,12 @@ def fuse_extract(
         Of training; ``random_state`` for the others.
     kept : path, optional
         File of a trained model that is taken instead of training it again.
+    exact : bool
+        Whether one of `EXACT` is fitted on all rows though they have too many patterns; the extract keeps those of
+        every part.
     control : Control
+    on : str or Engine, optional
+        Where such a fit goes through the parts.
 
     Raises
     ------
@@ -189,11 +200,15 @@ def fuse_extract(
             f"The method {method} labels only the rows it is fitted on, so it cannot label a file in parts. Use one "
             f"of {', '.join(BY_PARTS)}, or read the file whole with --no-stream."
         )
+    if exact:
+        check_exact(method)
     if method in TRAINED:
         return _trained(extract, method, settings, kept, control)
+    if exact and not extract.complete and extract.kept is not None:
+        return _exactly(extract, method, extract.kept, control, on)
     made = fuse_run(extract.sample, method, settings["random_state"], table=extract.table, control=control)
     counted = extract.complete and not extract.whole
-    rule = _counted_rule(method, extract.table, control) if counted else None
+    rule = _counted_rule(method, extract.table, control, exact=exact) if counted else None
     if rule is not None:
         answer = replace(made.answer, posterior=rule(extract.sample.codes))
         fitted = f"Fitted on {extract.table_words}."
@@ -211,11 +226,27 @@ def fuse_extract(
     return Labelling(rule, made.answer, review, fitted, summary=made.summary, model=made.model)
 
 
-def _counted_rule(method: str, table: Table, control: Control) -> Rule | None:
+def _exactly(extract: Extract, method: str, kept: Kept, control: Control, on: str | Engine | None) -> Labelling:
+    """Fit a method on the patterns of all parts."""
+    made, rounds = fit_parts(extract.sample, method, kept, control=control, on=on)
+    answer = made.answer(extract.sample, method)
+    fitted = (
+        f"Fitted on all {count(extract.n_rows, 'row')}, in {count(rounds, 'round')} over "
+        f"{count(len(kept.parts), 'part')}."
+    )
+    review, summary = Review.of(extract, answer), summary_of(made, method)
+    return Labelling(made.rule, answer, review, fitted, summary=summary)
+
+
+def _counted_rule(method: str, table: Table, control: Control, *, exact: bool) -> Rule | None:
     """Fit a method on patterns with their counts.
 
-    None if it needs the rows.
+    None if it needs the rows, or nobody asked for it.
     """
+    if exact and method in ("fds", "hds"):
+        until = float("inf") if method == "fds" else fast_dawid_skene.SWITCH
+        hardened, _ = fast_dawid_skene.fit(table, control=control, soft_until=until)
+        return partial(dawid_skene.posterior_of, psi=hardened.psi, pi=hardened.pi)
     if method == "onecoin":
         coins = one_coin.fit(table, control=control)
         return partial(one_coin.posterior_of, accuracy=coins.accuracy, pi=coins.pi)

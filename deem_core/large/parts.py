@@ -242,6 +242,7 @@ def write_in_parts(
 
 def _label(task: _Task, share: Share, control: Control) -> Generator[None, None, tuple[bytes, Totals] | None]:
     """Label and format the rows of a part."""
+    yield from ()  # there is no news
     try:
         table = share.rows(task.large.stream)
         return None if table is None else _labelled(task, share, table)
@@ -252,7 +253,6 @@ def _label(task: _Task, share: Share, control: Control) -> Generator[None, None,
     except Exception as error:
         said = f"{type(error).__name__}: {error}"
         raise PartError(f"The part of {share.words} could not be made ({said}).") from error
-    yield
 
 
 def _labelled(task: _Task, share: Share, table: pa.Table) -> tuple[bytes, Totals]:

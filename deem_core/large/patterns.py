@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,14 +142,14 @@ class Kept:
     def add(self, at: int, found: Found) -> None:
         """Write the distinct rows of a part."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        files = {"codes": found.codes, "counts": found.counts}
-        sights = {}
-        for name, array in files.items():
-            path = self.folder / f"{at:06d}.{name}.npy"
-            with whole_file(path) as stream:
-                np.save(stream, array, allow_pickle=False)
-            sights[name] = Sight.of(path)
-        self._parts[at] = KeptPart(at, **sights)
+        self._parts[at] = KeptPart(
+            at, self._written(f"{at:06d}.codes.npy", found.codes), self._written(f"{at:06d}.counts.npy", found.counts)
+        )
+
+    def _written(self, name: str, array: NDArray[Any]) -> Sight:
+        with whole_file(self.folder / name) as stream:
+            np.save(stream, array, allow_pickle=False)
+        return Sight.of(self.folder / name)
 
     @property
     def parts(self) -> Sequence[KeptPart]:

@@ -163,6 +163,7 @@ def digest(stream: Stream, control: Control = NO_CONTROL, *, on: str | Engine | 
 
 def _tallied(stream: Stream, share: Share, control: Control) -> Generator[None, None, dict[str, Tally] | None]:
     """Count the cells of a batch; of columns that were given up, the special characters alone."""
+    yield from ()  # there is no news
     table = share.rows(stream)
     if table is None:
         return None
@@ -170,4 +171,3 @@ def _tallied(stream: Stream, share: Share, control: Control) -> Generator[None, 
     for name, tally in found.items():
         tally.add(table[name])
     return found
-    yield
