@@ -244,7 +244,10 @@ def _apply(options: argparse.Namespace) -> None:
 
 
 def _tell_place(options: argparse.Namespace) -> None:
-    """Say that a file read whole is worked on here, where a cluster was asked for."""
+    """Say that a file read whole is not shared out.
+
+    Where a cluster was asked for.
+    """
     if wish_of(options.on) != LOCAL:
         print("The file is read whole, so there is nothing to share out: this runs on this machine.")
 

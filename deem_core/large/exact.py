@@ -1,6 +1,6 @@
-"""Exact fits beyond memory: EM whose expected counts are added up over parts.
+"""Exact fits beyond memory, by EM.
 
-Each round reads the distinct rows of every part once, from the files in which they are kept, and adds up what the next
+Expected counts are added up over parts. Each round reads the distinct rows of every part once, from the files in which they are kept, and adds up what the next
 M-step needs, in the order of the parts: the numbers are the same on one machine and on a cluster.
 """
 

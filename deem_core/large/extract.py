@@ -60,7 +60,7 @@ class Extract:
 
     @property
     def rows(self) -> Integers:
-        """Where in the file the rows of the sample stand, in their order."""
+        """Where in the file the rows of the sample stand."""
         return spread_rows(self.n_rows, self.sample.n_rows)
 
     @property

@@ -139,7 +139,10 @@ class Parts:
         self._write_journal()
 
     def join(self) -> Totals:
-        """Put the output in its place, in the order of the parts, and remove the folder."""
+        """Put the output in its place and remove the folder.
+
+        The parts come in their order.
+        """
         order = sorted(self.done)
         with whole_file(self.output) as stream:
             self.form.join([self._file(at) for at in order], stream)

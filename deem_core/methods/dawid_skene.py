@@ -181,7 +181,7 @@ class Steps:
         self.counted = table.counted(self.ballots)
 
     def count(self, posterior: Floats) -> tuple[Floats, Floats]:
-        """Return expected votes (d·K, K) and rows (K,) of each class, given the posterior (u, K)."""
+        """Return expected votes (d·K, K) and rows (K,) of each class."""
         return self.counted.T @ posterior, self.table.counts @ posterior
 
     def expect(self, psi: Floats, pi: Floats, posterior: Floats) -> float:
@@ -206,9 +206,9 @@ class Steps:
 
 
 def maximised(votes: Floats, mass: Floats, smoothing: float = SMOOTHING) -> tuple[Floats, Floats]:
-    """Return psi (d, K, K) and pi (K,) given expected votes (d·K, K) and rows (K,) of each class.
+    """Return psi (d, K, K) and pi (K,), the M-step.
 
-    ``smoothing`` are pseudo-votes added to each cell of psi. A class that no row holds keeps pi = 0: EM cannot bring it
+    Given are expected votes (d·K, K) and rows (K,) of each class. ``smoothing`` are pseudo-votes added to each cell of psi. A class that no row holds keeps pi = 0: EM cannot bring it
     back. Without any vote pi is uniform.
     """
     K, total = len(mass), mass.sum()
@@ -249,7 +249,10 @@ class TableRows:
 
 
 def expected(table: Table, parameters: tuple[Floats, ...], harden: bool = False) -> em.Expected:
-    """Return the sums over a part of the rows under psi and pi; from vote shares without these."""
+    """Return the sums over a part of the rows.
+
+    Under psi and pi; from vote shares without these.
+    """
     if not parameters:
         rows = TableRows(table, harden=harden)
         return em.Expected(rows.count(), 0.0, table.n_rows)

@@ -55,7 +55,9 @@ class Fit:
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """What an E-step finds out of rows, as sums: those of many parts add up to those of all.
+    """What an E-step finds out of rows, as sums.
+
+    Those of many parts add up to those of all.
 
     Attributes
     ----------
@@ -77,7 +79,7 @@ class Expected:
 
 
 class Rows(Protocol):
-    """Rows that a model is fitted on: in one table, or in parts beyond memory."""
+    """Rows that a model is fitted on, in memory or beyond it."""
 
     @property
     def n_rows(self) -> float:

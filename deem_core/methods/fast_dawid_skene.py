@@ -83,9 +83,9 @@ def fit(table: Table, *, control: Control = NO_CONTROL, soft_until: float = np.i
 def estimate(
     rows: em.Rows, *, control: Control = NO_CONTROL, soft_until: float = np.inf
 ) -> tuple[Floats, Floats, em.Iterations, float | None, int]:
-    """Run EM on rows, wherever they are, whose first count is hard if ``soft_until`` is infinite.
+    """Run EM on rows, wherever they are.
 
-    Returns psi (d, K, K), pi (K,), how it ended, the mean log-likelihood of the rows with votes, if any, and from
+    Their first count is hard if ``soft_until`` is infinite. Returns psi (d, K, K), pi (K,), how it ended, the mean log-likelihood of the rows with votes, if any, and from
     which iteration on it was hard.
     """
     is_hard = bool(np.isinf(soft_until))

@@ -112,7 +112,7 @@ class TableRows:
         self.posterior = vote_shares(table.codes, table.n_classes)
 
     def count(self) -> tuple[Floats, ...]:
-        """Return expected right votes (d,), expected rows of each class (K,), and votes (d,)."""
+        """Return expected right votes (d,), rows of each class (K,), votes (d,)."""
         counts = self.table.counts
         right = credit(self.table.codes, counts[:, None] * self.posterior)
         return right, counts @ self.posterior, self.n_cast
@@ -132,7 +132,10 @@ class TableRows:
 
 
 def expected(table: Table, parameters: tuple[Floats, ...], harden: bool = False) -> em.Expected:
-    """Return the sums over a part of the rows under accuracies and pi; from vote shares without these."""
+    """Return the sums over a part of the rows.
+
+    Under accuracies and pi; from vote shares without these.
+    """
     rows = TableRows(table)
     likelihood = rows.log_likelihood(*parameters) if parameters else 0.0
     return em.Expected(rows.count(), likelihood, table.n_rows)

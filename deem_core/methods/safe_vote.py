@@ -218,7 +218,7 @@ class Ballot:
         return partial(self._ruled, known)
 
     def _ruled(self, voters: Sequence[Rule], codes: Integers) -> Floats:
-        """Return the posterior of any rows, (b, K), by what voters say of them."""
+        """Return the posterior of any rows, (b, K), by their voters."""
         return self.posterior(codes, [voter(codes) for voter in voters])[0]
 
 

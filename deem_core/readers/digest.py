@@ -62,7 +62,10 @@ class Tally:
             self._count(other.counts, other.repeats)
 
     def _count(self, counts: dict[str, int] | None, repeats: bool) -> None:
-        """Take the cells of a batch, None for too many, until there are too many in all."""
+        """Take the cells of a batch, None for too many.
+
+        Until there are too many in all.
+        """
         self.repeats |= repeats
         if self.counts is None or counts is None:
             self.counts = None
@@ -162,7 +165,10 @@ def digest(stream: Stream, control: Control = NO_CONTROL, *, on: str | Engine | 
 
 
 def _tallied(stream: Stream, share: Share, control: Control) -> Generator[None, None, dict[str, Tally] | None]:
-    """Count the cells of a batch; of columns that were given up, the special characters alone."""
+    """Count the cells of a batch.
+
+    Of columns that were given up, the special characters alone.
+    """
     yield from ()  # there is no news
     table = share.rows(stream)
     if table is None:

@@ -1,4 +1,4 @@
-"""Shares: consecutive rows of a stream, for pieces of work on any machine.
+"""Shares: consecutive rows of a stream, worked on by any machine.
 
 A machine that sees the very file reads its rows of Parquet itself. Text is parsed here, because nobody knows where its
 rows begin, and travels as a table; so does Parquet that other machines do not see.
@@ -136,7 +136,10 @@ def run_shares(
 
 
 def in_order(found: Iterable[tuple[Share, Value]]) -> Iterator[tuple[Share, Value]]:
-    """Yield results in the order of their rows; those that came too early wait."""
+    """Yield results in the order of their rows.
+
+    Those that came too early wait.
+    """
     waiting: dict[int, tuple[Share, Value]] = {}
     following = 0
     for share, value in found:
@@ -152,7 +155,10 @@ def spans(n: int, rows: int) -> Iterator[Share]:
 
 
 def waste(groups: Collection[int], rows: int) -> float:
-    """Return how many rows are unpacked for each row, if shares are read one by one."""
+    """Return how many rows are unpacked for each row.
+
+    If shares are read one by one.
+    """
     n, unpacked, bounds = sum(groups), 0, [0]
     for group in groups:
         bounds.append(bounds[-1] + group)

@@ -126,7 +126,10 @@ class Stream:
                     return
 
     def _texts(self, batch: pa.RecordBatch, row: int, packed: Packed) -> pa.Table:
-        """Return cells of Parquet as text; ``row`` is the first one's place in the file."""
+        """Return cells of Parquet as text.
+
+        ``row`` is the place of the first one in the file.
+        """
         texts = []
         for name, cells in zip(self.columns, batch.columns, strict=True):
             column = pa.chunked_array([cells])

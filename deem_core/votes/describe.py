@@ -129,7 +129,10 @@ class FactsTally:
             self.first_hits += int((majority.codes[known] == votes.truth[known]).sum())
 
     def merge(self, other: FactsTally) -> None:
-        """Count the rows of a part that was counted elsewhere; parts come in their order."""
+        """Count the rows of a part that was counted elsewhere.
+
+        Parts come in their order.
+        """
         self.n_rows += other.n_rows
         self.n_unanimous += other.n_unanimous
         self.n_tied += other.n_tied
