@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
 from deem_core.control import NO_CONTROL, Control
-from deem_core.engine import Engine, engine_of
+from deem_core.engine import Engine, cores, engine_of
 from deem_core.engine.contract import Crew
 from deem_core.engine.sight import run_seeing
 from deem_core.errors import InputError
@@ -27,6 +27,9 @@ EXACT = ("ds", "fds", "hds", "onecoin")
 
 ROUND_SECONDS = 60e-9
 """Time of a round for each vote, on one core (benchmarks/bench_large.py --exact)."""
+
+MOST_AT_ONCE = 8
+"""Parts in memory at once on this machine, some 100 MB each."""
 
 Summing = Callable[[Table, tuple[Floats, ...], bool], em.Expected]
 
@@ -93,7 +96,15 @@ class PartRows:
         """Add up all parts, in their order."""
         shared = _Round(self.expected, self.n_classes, parameters, harden)
         parts, waiting, total, following = self.kept.parts, dict[int, em.Expected](), None, 0
-        found = run_seeing(self.crew, _sums, parts, shared, loaded=lambda part: part.loaded(), control=self.control)
+        found = run_seeing(
+            self.crew,
+            _sums,
+            parts,
+            shared,
+            loaded=lambda part: part.loaded(),
+            control=self.control,
+            live=min(cores(), MOST_AT_ONCE),
+        )
         for done, (part, sums) in enumerate(found, 1):
             waiting[part.at] = sums
             while following < len(parts) and parts[following].at in waiting:
