@@ -212,7 +212,7 @@ def _tell(
         seconds = found.extract.facts.n_votes * ROUND_SECONDS
         told.append(
             f"There are too many different rows of votes to hold at once; --exact fits {options.method} on all rows, "
-            f"which takes up to about {duration(seconds)} a round on one core, and some ten to {MAX_ITERATIONS} rounds."
+            f"which takes up to about {duration(seconds)} a round on one core, with at most {MAX_ITERATIONS} rounds."
         )
     if not found.extract.whole:
         told.append(f"Notes, alarms and comparisons below rest on {found.extract.sample_words}.")

@@ -1,7 +1,8 @@
 """Exact fits beyond memory, by EM.
 
-Expected counts are added up over parts. Each round reads the distinct rows of every part once, from the files in which they are kept, and adds up what the next
-M-step needs, in the order of the parts: the numbers are the same on one machine and on a cluster.
+Expected counts are added up over parts. Each round reads the distinct rows of every part once, from the files in which
+they are kept, and adds up what the next M-step needs, in the order of the parts: the numbers are the same on one
+machine and on a cluster.
 """
 
 from __future__ import annotations

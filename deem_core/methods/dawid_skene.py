@@ -208,8 +208,8 @@ class Steps:
 def maximised(votes: Floats, mass: Floats, smoothing: float = SMOOTHING) -> tuple[Floats, Floats]:
     """Return psi (d, K, K) and pi (K,), the M-step.
 
-    Given are expected votes (d·K, K) and rows (K,) of each class. ``smoothing`` are pseudo-votes added to each cell of psi. A class that no row holds keeps pi = 0: EM cannot bring it
-    back. Without any vote pi is uniform.
+    Given are expected votes (d·K, K) and rows (K,) of each class. ``smoothing`` are pseudo-votes added to each cell of
+    psi. A class that no row holds keeps pi = 0: EM cannot bring it back. Without any vote pi is uniform.
     """
     K, total = len(mass), mass.sum()
     psi = votes.reshape(-1, K, K).copy()  # of learners, for vote l in rows of class m

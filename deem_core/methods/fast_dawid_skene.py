@@ -85,8 +85,8 @@ def estimate(
 ) -> tuple[Floats, Floats, em.Iterations, float | None, int]:
     """Run EM on rows, wherever they are.
 
-    Their first count is hard if ``soft_until`` is infinite. Returns psi (d, K, K), pi (K,), how it ended, the mean log-likelihood of the rows with votes, if any, and from
-    which iteration on it was hard.
+    Their first count is hard if ``soft_until`` is infinite. Returns psi (d, K, K), pi (K,), how it ended, the mean
+    log-likelihood of the rows with votes, if any, and from which iteration on it was hard.
     """
     is_hard = bool(np.isinf(soft_until))
     hard_from = 1 if is_hard else 0

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deem_core import cli, simulate
-from deem_core.control import StopWhen, Stopped
+from deem_core.control import Stopped, StopWhen
 from deem_core.files import tables
 from deem_core.large import parts
 from deem_core.large.exact import fit_parts

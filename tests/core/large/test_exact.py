@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deem_core import cli, simulate
-from deem_core.control import StopWhen, Stopped
+from deem_core.control import Stopped, StopWhen
 from deem_core.errors import InputError
 from deem_core.files import tables
 from deem_core.large.exact import EXACT, fit_parts

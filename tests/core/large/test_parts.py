@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deem_core import cli, simulate
-from deem_core.control import StopWhen, Stopped
+from deem_core.control import Stopped, StopWhen
 from deem_core.engine import engine_of
 from deem_core.errors import InputError
 from deem_core.files import tables
@@ -128,13 +128,15 @@ def test_a_sample_is_stated(file, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("method", ["auto", "mv", "ds", "onecoin", "safe", "deem", "gds"])
-@pytest.mark.parametrize("name", ["votes.csv", "votes.parquet"])
 @pytest.mark.parametrize("sample", [400, 150])
-def test_elsewhere_the_file_is_the_same_byte_by_byte(file, elsewhere, capsys, method, name, sample):
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.usefixtures("elsewhere")
+def test_elsewhere_the_file_is_the_same_byte_by_byte(file, capsys, method, sample, ending):
+    name = f"votes.{ending}"
     if (method, sample) == ("safe", 150):
         pytest.skip("the safe vote has no rule where EBCC takes part")
     path, training = file.with_name(name), TRAINING if method == "deem" else []
-    if name.endswith("parquet"):
+    if ending == "parquet":
         table = tables.wide_table(simulate("ampdata", 400, 3, missing=0.1).votes)
         pq.write_table(table, path, row_group_size=130)
     words = ["fuse", path, "--method", method, "--stream", "--sample", sample, *training]
@@ -144,7 +146,6 @@ def test_elsewhere_the_file_is_the_same_byte_by_byte(file, elsewhere, capsys, me
     assert run(*words, "-o", there, "--on", "ray") == 0
     assert "Labelled in 5 parts on the cluster. " in capsys.readouterr().out
     assert there.read_bytes() == here.read_bytes()
-    assert elsewhere.ran[-5:] == [4, 3, 2, 1, 0]
 
 
 def test_a_model_is_applied_elsewhere_in_its_own_terms(file, tmp_path, elsewhere):
