@@ -44,10 +44,10 @@ class Found:
     engine: Engine
 
 
-def in_parts(options: argparse.Namespace, model: Fuser | None = None, *, keep: Path | None = None) -> Found | None:
+def in_parts(options: argparse.Namespace, model: Fuser | None = None, *, keep: Parts | None = None) -> Found | None:
     """Return the file to be read in parts.
 
-    None if it is to be read whole. ``keep`` is the folder for the distinct rows of every part, if they are wanted.
+    None if it is to be read whole. ``keep`` gets the distinct rows of every part, if they are wanted.
     """
     if not _wanted(options):
         return None
@@ -57,7 +57,10 @@ def in_parts(options: argparse.Namespace, model: Fuser | None = None, *, keep: P
         engine = _engine(options)
         with Bar() as bar:
             large = open_large(options.file, control=bar, on=engine, **reading_options(options), **known_terms(model))
-            return Found(large, make_extract(large, options.sample, keep=keep, control=bar, on=engine), engine)
+            if keep is not None:
+                keep.open()  # first of all its journal: without one the folder would be in the way
+            patterns = None if keep is None else keep.patterns
+            return Found(large, make_extract(large, options.sample, keep=patterns, control=bar, on=engine), engine)
     except WholeOnlyError as error:
         if options.stream:
             raise
@@ -97,7 +100,7 @@ def fuse(options: argparse.Namespace) -> bool:
     if options.exact:
         check_exact(options.method)
     parts = Parts(options.output, _command(options, method=options.method, settings=settings, exact=options.exact))
-    found = in_parts(options, keep=parts.patterns if options.exact else None)
+    found = in_parts(options, keep=parts if options.exact else None)
     if found is None:
         return False
     start = time.perf_counter()

@@ -11,6 +11,7 @@ from deem_core.files import tables
 from deem_core.large.exact import EXACT, fit_parts
 from deem_core.large.extract import make_extract
 from deem_core.large.labelling import fuse_extract
+from deem_core.large.patterns import Kept
 from deem_core.methods.registry import aggregate
 from deem_core.readers.large import open_large
 from tests.engines import Carrying, backwards
@@ -108,6 +109,24 @@ def test_the_command_fits_exactly_where_it_is_told_to(large, votes, tmp_path, ca
     )
     assert cli.main([*words[:-1], "500", "--exact", "--method", "gds"]) == 2
     assert "the method gds is none of these" in capsys.readouterr().err
+
+
+def test_a_command_that_was_killed_while_it_counted_goes_on(large, tmp_path, monkeypatch):
+    output = tmp_path / "fused.csv"
+    words = ["fuse", str(large.stream.path), "-o", str(output), "--method", "ds", "--stream", "--exact"]
+    add = Kept.add
+
+    def add_some(self, at, found):
+        if at == 2:
+            raise KeyboardInterrupt
+        add(self, at, found)
+
+    monkeypatch.setattr(Kept, "add", add_some)
+    assert cli.main(words) == 130
+    monkeypatch.setattr(Kept, "add", add)
+    assert cli.main(words) == 0
+    assert len(output.read_text().splitlines()) == N + 1
+    assert not (tmp_path / "fused.csv.parts").exists()
 
 
 @pytest.mark.parametrize("method", ["fds", "hds"])
