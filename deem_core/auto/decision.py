@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -38,7 +39,7 @@ from deem_core.groups.effective_votes import worth
 from deem_core.groups.grouping import Grouping, explain
 from deem_core.groups.panel import PanelHealth, panel_health
 from deem_core.methods import dawid_skene, grouped_dawid_skene, majority, one_class_rules, pools, safe_vote
-from deem_core.methods.contract import Aggregate
+from deem_core.methods.contract import Aggregate, Rule
 from deem_core.typing import Floats, Integers
 from deem_core.votes import Votes
 from deem_core.votes.patterns import Table
@@ -271,18 +272,21 @@ def _with_ties_broken(votes: Votes, answer: Aggregate, rng: np.random.Generator,
         return answer
     model = dawid_skene.aggregate(votes, rng, control=control)
     note = f"Ties in {tied:,} of {votes.n_rows:,} rows were broken by Dawid-Skene."
-
-    def tilted(shares: Floats, chances: Floats) -> Floats:
-        sums = shares + TIE_WEIGHT * chances
-        return np.asarray(sums / sums.sum(axis=1, keepdims=True))
-
-    def rule(codes: Integers) -> Floats:
-        assert answer.rule is not None  # noqa: S101  # both methods have one
-        assert model.rule is not None  # noqa: S101
-        return tilted(answer.rule(codes), model.rule(codes))
-
-    posterior = tilted(answer.posterior, model.posterior)
+    assert answer.rule is not None  # noqa: S101  # both methods have one
+    assert model.rule is not None  # noqa: S101
+    rule = partial(_tilted_rule, answer.rule, model.rule)
+    posterior = _tilted(answer.posterior, model.posterior)
     return replace(answer, posterior=posterior, notes=(note, *answer.notes[1:]), rule=rule)
+
+
+def _tilted(shares: Floats, chances: Floats) -> Floats:
+    """Return vote shares that lean a little towards a model's classes, (n, K)."""
+    sums = shares + TIE_WEIGHT * chances
+    return np.asarray(sums / sums.sum(axis=1, keepdims=True))
+
+
+def _tilted_rule(majority: Rule, model: Rule, codes: Integers) -> Floats:
+    return _tilted(majority(codes), model(codes))
 
 
 # ---------------------------------------------------------------------- words

@@ -16,6 +16,7 @@ from deem_core.auto.verbs import further
 from deem_core.cli import outcome, parts
 from deem_core.cli.options import (
     add_command,
+    add_engine_option,
     add_reading_options,
     add_stream_options,
     add_training_options,
@@ -26,8 +27,10 @@ from deem_core.cli.options import (
     training_settings,
 )
 from deem_core.cli.terminal import Bar
+from deem_core.engine import LOCAL, wish_of
 from deem_core.errors import InputError
 from deem_core.estimators.verbs import load, train
+from deem_core.large.exact import EXACT
 from deem_core.methods.probabilities import reduction_note
 from deem_core.methods.registry import METHODS, TRAINED
 from deem_core.readers import Reading
@@ -73,6 +76,13 @@ def add(commands: Any) -> None:
         choices=[name for name in METHODS if name != AUTO],
         help="a further method, such as deem, between which auto lets gold rows choose (repeatable)",
     )
+    fuse.add_argument(
+        "--exact",
+        action="store_true",
+        help=f"of a file read in parts: fit {', '.join(EXACT[:-1])} or {EXACT[-1]} on all rows, however many different "
+        "ones there are, with a pass over them in every round (default: on the sample, where they are too many)",
+    )
+    add_engine_option(fuse)
     _add_export_options(fuse)
     outcome.add_scorecard(fuse, "the answer")
     add_training_options(fuse)
@@ -90,6 +100,7 @@ def add(commands: Any) -> None:
     add_stream_options(train)
     train.add_argument("-o", "--output", metavar="MODEL", required=True, help="where to save the model (.safetensors)")
     train.add_argument("--method", choices=list(TRAINED), default="deem", help="which model (default: deem)")
+    add_engine_option(train)
     add_training_options(train)
     _add_json(train)
     apply = add_command(
@@ -105,6 +116,7 @@ def add(commands: Any) -> None:
     add_reading_options(apply)
     add_stream_options(apply)
     apply.add_argument("-o", "--output", metavar="FUSED", required=True, help=_ENDINGS)
+    add_engine_option(apply)
     _add_export_options(apply)
     apply.add_argument(
         "--draws",
@@ -175,6 +187,8 @@ def _fuse(options: argparse.Namespace) -> None:
         return
     reading = read_file(options)
     start = time.perf_counter()
+    if options.method not in TRAINED:
+        _tell_place(options)
     if options.method in TRAINED:
         model = _fitted(options, reading.votes)
         answer = judged(model.fuse(reading.votes), options.method)
@@ -220,12 +234,22 @@ def _apply(options: argparse.Namespace) -> None:
     if parts.apply(options, model):
         return
     reading = read_file(options, model)
+    _tell_place(options)
     recoded = model.recoded(reading.votes)
     answer, differences = model.fuse(recoded), recoded.sentences()
     _write(reading, answer, options)
     sentences = [f"The model was trained on {model.n_rows_:,} rows.", *differences]
     options.method = "apply"
     outcome.tell(answer, options, sentences, {"warnings": differences, "settings": {}, "restarts": []})
+
+
+def _tell_place(options: argparse.Namespace) -> None:
+    """Say that a file read whole is not shared out.
+
+    Where a cluster was asked for.
+    """
+    if wish_of(options.on) != LOCAL:
+        print("The file is read whole, so there is nothing to share out: this runs on this machine.")
 
 
 def _gold_sentences(answer: Answer) -> tuple[str, ...]:

@@ -17,16 +17,19 @@ from deem_core.cli import outcome
 from deem_core.cli.options import known_terms, reading_options, refuse_settings, training_settings
 from deem_core.cli.terminal import Bar
 from deem_core.control import Control
+from deem_core.engine import LOCAL, Engine, engine_of
 from deem_core.errors import InputError
 from deem_core.files.plain import to_plain
 from deem_core.large import Extract, Labelling, Parts, Totals, fuse_extract, make_extract, needs_parts, write_in_parts
+from deem_core.large.exact import EXACT, ROUND_SECONDS, check_exact
 from deem_core.large.labelling import Review, apply_extract, differences, train_extract
 from deem_core.large.parts import folder_of
+from deem_core.methods.dawid_skene import MAX_ITERATIONS
 from deem_core.methods.registry import TRAINED
 from deem_core.readers.large import LargeFile, open_large
 from deem_core.readers.parse import delimiter_of
 from deem_core.readers.stream import WholeOnlyError
-from deem_core.text import count, percent
+from deem_core.text import count, duration, percent
 
 if TYPE_CHECKING:  # scikit-learn takes a moment
     from deem_core.estimators.base import Fuser
@@ -34,30 +37,40 @@ if TYPE_CHECKING:  # scikit-learn takes a moment
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """A large file and its extract."""
+    """A large file, its extract, and where it is worked on."""
 
     file: LargeFile
     extract: Extract
+    engine: Engine
 
 
-def in_parts(options: argparse.Namespace, model: Fuser | None = None) -> Found | None:
+def in_parts(options: argparse.Namespace, model: Fuser | None = None, *, keep: Parts | None = None) -> Found | None:
     """Return the file to be read in parts.
 
-    None if it is to be read whole.
+    None if it is to be read whole. ``keep`` gets the distinct rows of every part, if they are wanted.
     """
     if not _wanted(options):
         return None
     if options.sample < 1:
         raise InputError(f"--sample is {options.sample}; it must be at least 1.")
     try:
+        engine = _engine(options)
         with Bar() as bar:
-            large = open_large(options.file, control=bar, **reading_options(options), **known_terms(model))
-            return Found(large, make_extract(large, options.sample, control=bar))
+            large = open_large(options.file, control=bar, on=engine, **reading_options(options), **known_terms(model))
+            if keep is not None:
+                keep.open()  # first of all its journal: without one the folder would be in the way
+            patterns = None if keep is None else keep.patterns
+            return Found(large, make_extract(large, options.sample, keep=patterns, control=bar, on=engine), engine)
     except WholeOnlyError as error:
         if options.stream:
             raise
         print(error)
         return None
+
+
+def _engine(options: argparse.Namespace) -> Engine:
+    """Return where parts are worked on; here for commands without a choice."""
+    return engine_of(getattr(options, "on", LOCAL))
 
 
 def _wanted(options: argparse.Namespace) -> bool:
@@ -84,13 +97,23 @@ def fuse(options: argparse.Namespace) -> bool:
     settings = training_settings(options)
     if options.method not in TRAINED:
         refuse_settings(options.method, {name: value for name, value in settings.items() if name != "random_state"})
-    parts = Parts(options.output, _command(options, method=options.method, settings=settings))
-    found = in_parts(options)
+    if options.exact:
+        check_exact(options.method)
+    parts = Parts(options.output, _command(options, method=options.method, settings=settings, exact=options.exact))
+    found = in_parts(options, keep=parts if options.exact else None)
     if found is None:
         return False
     start = time.perf_counter()
     with Bar() as bar:
-        made = fuse_extract(found.extract, options.method, settings, kept=parts.model, control=bar.part(0.0, 0.5))
+        made = fuse_extract(
+            found.extract,
+            options.method,
+            settings,
+            kept=parts.model,
+            exact=options.exact,
+            control=bar.part(0.0, 0.5),
+            on=found.engine,
+        )
         if made.model is not None and options.method in TRAINED:
             parts.open()
             made.model.save(parts.model)
@@ -168,6 +191,7 @@ def _write(found: Found, made: Labelling, parts: Parts, options: argparse.Namesp
         review_below=options.review_below,
         blank=options.blank,
         control=control,
+        on=found.engine,
     )
 
 
@@ -183,9 +207,16 @@ def _tell(
 ) -> None:
     """Print what was done in parts, then the outcome."""
     labelled = f"Labelled in {count(len(parts.done), 'part')}"
+    labelled += " on the cluster" if found.engine.remote else ""
     if parts.resumed:
         labelled += f", {parts.resumed:,} of them by an earlier run"
     told = [f"{labelled}. {made.fitted}"]
+    if options.method in EXACT and not (found.extract.complete or options.exact):
+        seconds = found.extract.facts.n_votes * ROUND_SECONDS
+        told.append(
+            f"There are too many different rows of votes to hold at once; --exact fits {options.method} on all rows, "
+            f"which takes up to about {duration(seconds)} a round on one core, with at most {MAX_ITERATIONS} rounds."
+        )
     if not found.extract.whole:
         told.append(f"Notes, alarms and comparisons below rest on {found.extract.sample_words}.")
         if totals.silent:

@@ -31,8 +31,8 @@ NAMES = ("from-name", "to-name", "model-version")
 """Options of predictions for Label Studio."""
 
 _NONE_OF_A_REQUEST = frozenset(("format", "output", "json", "scorecard", "labels-out", "stream", "sample", "help"))
-_OF_THE_MACHINE = frozenset(("consider", "draws", "on"))
-"""Names of trainings, what no run of `apply` takes, and the engine, which only those who start the server choose."""
+_OF_THE_MACHINE = frozenset(("consider", "draws", "on", "exact"))
+"""Names of trainings, what no run takes, and the engine, which only those who start the server choose."""
 _YES, _NO = ("", "1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 

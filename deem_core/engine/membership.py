@@ -124,7 +124,7 @@ def _running() -> str | None:
 
 
 def _stay_on_loopback() -> None:
-    """Let Ray use the loopback address alone, so that no other machine can reach it."""
+    """Let Ray use the loopback address alone."""
     os.environ[_OTHER_MACHINES] = "0"  # for the processes that Ray starts
     ray_constants.ENABLE_RAY_CLUSTER = False  # it was read from there when Ray was imported
 
@@ -145,9 +145,9 @@ def _is_loopback_only(address: str) -> bool:
 
 
 def _own_folder() -> str:
-    """Return a folder for a cluster of this process, which goes with it.
+    """Return a folder for a cluster of this process alone.
 
-    In Ray's usual place other processes would find the cluster, join it, and end with it.
+    It goes with the process. In Ray's usual place others would find the cluster, join it, and end with it.
     """
     short = "/tmp"  # noqa: S108  # paths of sockets may have about a hundred characters
     folder = tempfile.mkdtemp(prefix="deem-ray-", dir=short if os.path.isdir(short) else None)

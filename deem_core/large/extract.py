@@ -1,21 +1,26 @@
 """Extract of a large file: facts, patterns with counts, a sample.
 
-One pass over the parts makes all three. Methods are fitted on them, since the rows themselves stay on disk.
+One pass over the parts makes all three: what is counted in each part is added up in the order of the parts. Methods
+are fitted on them, since the rows themselves stay on disk.
 """
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deem_core.control import NO_CONTROL, Control
-from deem_core.readers.large import LargeFile
+from deem_core.engine import Engine, engine_of
+from deem_core.large.patterns import Found, Kept, Patterns
+from deem_core.readers.large import PART_ROWS, LargeFile
+from deem_core.readers.shares import Share, in_order, run_shares
 from deem_core.text import count
-from deem_core.typing import Codes, Integers, Mask
-from deem_core.votes import NO_VOTE, Votes
-from deem_core.votes.arrays import distinct_rows, spread_rows
+from deem_core.typing import Integers
+from deem_core.votes import Votes
+from deem_core.votes.arrays import spread_rows
 from deem_core.votes.describe import Facts, FactsTally
 from deem_core.votes.patterns import Table
 
@@ -24,8 +29,6 @@ SAMPLE_ROWS = 1_000_000
 
 MOST_CELLS = 30_000_000
 """Votes of the sample, and of all patterns, at most: fitting takes some 50 bytes for each."""
-
-_LEAST_MERGED = 1 << 18  # patterns that wait before they are merged
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,8 @@ class Extract:
         Distinct rows of votes with their counts.
     complete : bool
         Whether ``table`` counts all rows; of the sample alone otherwise.
+    kept : Kept, optional
+        Distinct rows of every part, where they were kept.
     """
 
     n_rows: int
@@ -51,6 +56,12 @@ class Extract:
     sample: Votes
     table: Table
     complete: bool
+    kept: Kept | None = None
+
+    @property
+    def rows(self) -> Integers:
+        """Where in the file the rows of the sample stand."""
+        return spread_rows(self.n_rows, self.sample.n_rows)
 
     @property
     def whole(self) -> bool:
@@ -72,7 +83,31 @@ class Extract:
         return f"all {count(self.n_rows, 'row')}, which hold {len(self.table.codes):,} different rows of votes"
 
 
-def make_extract(large: LargeFile, sample_rows: int = SAMPLE_ROWS, *, control: Control = NO_CONTROL) -> Extract:
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What the pieces of counting share."""
+
+    large: LargeFile
+    wanted: Integers  # rows of the sample
+
+
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """What is counted in a part."""
+
+    drawn: Votes
+    tally: FactsTally
+    found: Found | None
+
+
+def make_extract(
+    large: LargeFile,
+    sample_rows: int = SAMPLE_ROWS,
+    *,
+    keep: Path | None = None,
+    control: Control = NO_CONTROL,
+    on: str | Engine | None = None,
+) -> Extract:
     """Make the extract of a file in one pass.
 
     Parameters
@@ -80,21 +115,36 @@ def make_extract(large: LargeFile, sample_rows: int = SAMPLE_ROWS, *, control: C
     large : LargeFile
     sample_rows : int
         At most so many, and no more than `MOST_CELLS` votes.
+    keep : path, optional
+        Folder in which the distinct rows of every part are kept, whether or not they are too many together.
     control : Control
         Asked after each part whether to go on.
+    on : str or Engine, optional
+        Where parts are counted.
     """
     n, d, K = large.n_rows, len(large.learners), len(large.classes)
     wanted = spread_rows(n, max(min(sample_rows, MOST_CELLS // d), 1))
-    patterns, tally, drawn, done = Patterns(d, K), FactsTally(large.learners, K), list[Votes](), 0
-    for reading in large.parts():
-        votes = reading.votes
-        first, last = np.searchsorted(wanted, [done, done + votes.n_rows])
-        drawn.append(votes.select_rows(wanted[first:last] - done))
-        tally.add(votes)
-        patterns.add(votes.codes)
-        done += votes.n_rows
+    patterns, tally, drawn = Patterns(d, K, MOST_CELLS), FactsTally(large.learners, K), list[Votes]()
+    kept = None if keep is None else Kept(keep)
+
+    def looks_for_patterns(start: int, stop: int) -> bool:
+        return kept is not None or not patterns.given_up
+
+    task, engine = _Task(large, wanted), engine_of(on)
+    done = 0
+    counted = run_shares(large.stream, engine, _count, task, PART_ROWS, control=control, more=looks_for_patterns)
+    for share, part in in_order(counted):
+        drawn.append(part.drawn)
+        tally.merge(part.tally)
+        if part.found is not None:
+            patterns.add(part.found)
+            if kept is not None:
+                kept.add(share.at, part.found)
+        done = share.stop
         control.check()
         control.tell(f"Counting patterns: {done:,} rows", done / n)
+    control.check()
+    large.check_rows(done)
     sample = _joined(large, drawn)
     table = patterns.table()
     return Extract(
@@ -103,7 +153,22 @@ def make_extract(large: LargeFile, sample_rows: int = SAMPLE_ROWS, *, control: C
         sample=sample,
         table=Table.of(sample.codes, K) if table is None else table,
         complete=table is not None or sample.n_rows == n,
+        kept=kept,
     )
+
+
+def _count(task: _Task, share: Share, control: Control) -> Generator[None, None, _Counted | None]:
+    """Count the rows of a part."""
+    yield from ()  # there is no news
+    table = share.rows(task.large.stream)
+    if table is None:
+        return None
+    votes = task.large.reading(table).votes
+    first, last = np.searchsorted(task.wanted, [share.start, share.stop])
+    tally = FactsTally(votes.learners, votes.n_classes)
+    tally.add(votes)
+    found = Found.of(votes.codes, votes.n_classes) if share.more else None
+    return _Counted(votes.select_rows(task.wanted[first:last] - share.start), tally, found)
 
 
 def _joined(large: LargeFile, parts: list[Votes]) -> Votes:
@@ -115,55 +180,3 @@ def _joined(large: LargeFile, parts: list[Votes]) -> Votes:
         truth_only=large.truth_only,
         ordered=large.ordered,
     )
-
-
-class Patterns:
-    """Distinct rows of votes with counts, gathered part by part.
-
-    They are kept in order of first appearance, one byte a vote where the classes allow it.
-
-    Parameters
-    ----------
-    n_learners, n_classes : int
-    most_cells : int
-        Patterns are given up when they hold more votes than this.
-    """
-
-    def __init__(self, n_learners: int, n_classes: int, most_cells: int = MOST_CELLS) -> None:
-        self.n_classes = n_classes
-        self._most = most_cells // n_learners
-        self._dtype = np.min_scalar_type(-n_classes - 1)
-        self._codes: list[NDArray[np.signedinteger]] = [np.empty((0, n_learners), self._dtype)]
-        self._counts: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
-        self._waiting = 0
-        self.given_up = False
-
-    def add(self, codes: Integers) -> None:
-        """Count the rows of a part, those without votes left out."""
-        if self.given_up:
-            return
-        voted: Mask = (codes != NO_VOTE).any(axis=1)
-        found = distinct_rows(codes[voted])
-        self._codes.append(found.codes.astype(self._dtype))
-        self._counts.append(found.counts)
-        self._waiting += len(found.codes)
-        if self._waiting > max(_LEAST_MERGED, len(self._codes[0])):
-            self._merge()
-
-    def _merge(self) -> None:
-        found = distinct_rows(np.concatenate(self._codes))
-        weights = np.bincount(found.of_row, np.concatenate(self._counts), minlength=len(found.codes))
-        self._codes, self._counts = [found.codes.astype(self._dtype)], [weights.astype(np.int64)]
-        self._waiting = 0
-        if len(found.codes) > self._most:
-            self.given_up = True
-            self._codes, self._counts = self._codes[:0], self._counts[:0]
-
-    def table(self) -> Table | None:
-        """Return the patterns with their counts; None if they were too many."""
-        if not self.given_up:
-            self._merge()
-        if self.given_up:
-            return None
-        codes: Codes = self._codes[0].astype(np.int32)
-        return Table(codes, self._counts[0].astype(np.float64), self.n_classes)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,17 +11,21 @@ import numpy as np
 
 from deem_core.answers.answer import Answer
 from deem_core.answers.scores import REVIEW_SHARE, ReviewScale, review_quota
-from deem_core.auto.fusion import fuse_run
+from deem_core.auto.fusion import fuse_run, summary_of
 from deem_core.control import NO_CONTROL, Control
+from deem_core.engine import Engine
 from deem_core.errors import InputError
 from deem_core.estimators.summary import TrainingSummary
 from deem_core.estimators.verbs import train
 from deem_core.groups.grouping import explain
+from deem_core.large.exact import check_exact, fit_parts
 from deem_core.large.extract import Extract
-from deem_core.methods import dawid_skene, one_coin
+from deem_core.large.patterns import Kept
+from deem_core.methods import dawid_skene, fast_dawid_skene, one_coin
 from deem_core.methods.contract import Rule
 from deem_core.methods.registry import TRAINED
-from deem_core.typing import Mask
+from deem_core.text import count
+from deem_core.typing import Mask, Posterior
 from deem_core.votes import Votes
 from deem_core.votes.coding import key_of
 from deem_core.votes.patterns import Table
@@ -35,8 +38,42 @@ BY_PARTS = ("auto", "mv", "ds", "fds", "hds", "onecoin", "rules", "safe", *TRAIN
 """Methods that can label rows beyond those they were fitted on."""
 
 
-def _same(votes: Votes) -> Votes:
-    return votes
+@dataclass(frozen=True, eq=False)
+class Labeller:
+    """A fitted method for the rows of any part, on any machine.
+
+    Attributes
+    ----------
+    rule : function, optional
+        (b, d) class codes → (b, K) posterior; None where the answer of every row is known.
+    like : Answer
+        Without rows: what all parts have in common.
+    review : Review
+    terms : Fuser, optional
+        A model with terms of its own.
+    """
+
+    rule: Rule | None
+    like: Answer
+    review: Review
+    terms: Fuser | None
+
+    def answer(self, votes: Votes, start: int, known: Posterior | None = None) -> Answer:
+        """Return the answer for a part.
+
+        Parameters
+        ----------
+        votes : Votes
+        start : int
+            Position of its first row in the file.
+        known : (b, K) array, optional
+            Its posterior, where there is no rule.
+        """
+        votes = votes if self.terms is None else self.terms.recoded(votes).votes
+        posterior = known if self.rule is None else self.rule(votes.codes)
+        assert posterior is not None  # noqa: S101  # one of both is there
+        answer = replace(self.like, votes=votes, posterior=posterior)
+        return answer.doubted(self.review.doubtful(votes, answer, start))
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +90,8 @@ class Labelling:
         Which rows need review, among all.
     fitted : str
         What it was fitted on, in one sentence.
-    translate : function
-        Votes of the file in the terms of the rule.
+    terms : Fuser, optional
+        A model that knows other learners or classes than the file.
     summary : TrainingSummary, optional
     model : Fuser, optional
         What can be saved and applied to other files.
@@ -64,29 +101,20 @@ class Labelling:
     sample: Answer
     review: Review
     fitted: str
-    translate: Callable[[Votes], Votes] = _same
+    terms: Fuser | None = None
     summary: TrainingSummary | None = None
     model: Fuser | None = None
 
-    def answer(self, votes: Votes, start: int, n_taken: int) -> tuple[Answer, int]:
-        """Return the answer for a part.
+    @property
+    def labeller(self) -> Labeller:
+        """The method without the sample."""
+        none = self.sample.votes.select_rows(slice(0, 0))
+        like = replace(self.sample, votes=none, posterior=self.sample.posterior[:0], support=None)
+        return Labeller(self.rule, like, self.review, self.terms)
 
-        Beside it, how many tied rows were sent to review so far.
-
-        Parameters
-        ----------
-        votes : Votes
-        start : int
-            Position of its first row in the file.
-        n_taken : int
-            Tied rows that earlier parts sent to review.
-        """
-        votes = self.translate(votes)
-        known = self.sample.posterior[start : start + votes.n_rows]
-        posterior = known if self.rule is None else self.rule(votes.codes)
-        answer = replace(self.sample, votes=votes, posterior=posterior, support=None)
-        doubtful, n_taken = self.review.doubtful(votes, answer, n_taken)
-        return answer.doubted(doubtful), n_taken
+    def known(self, start: int, stop: int) -> Posterior | None:
+        """Return the posterior of some rows; None where a rule gives it."""
+        return self.sample.posterior[start:stop] if self.rule is None else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,13 +128,13 @@ class Review:
     scale : ReviewScale
     limit : float
         Rows below it are doubtful.
-    quota : int
-        Rows at the limit that are doubtful too, the earlier ones first.
+    last : int
+        Rows at the limit are doubtful, too, up to this position in the file: the earlier ones first.
     """
 
     scale: ReviewScale
     limit: float
-    quota: int
+    last: int
 
     @classmethod
     def of(cls, extract: Extract, sample: Answer, share: float = REVIEW_SHARE) -> Review:
@@ -116,24 +144,22 @@ class Review:
         """
         scale = ReviewScale.of(sample.votes, sample.posterior)
         scores = scale.scores(sample.votes, sample.posterior)
-        scores = np.sort(scores[np.isfinite(scores)])
-        wanted = review_quota(len(scores), share)
+        ranked = np.sort(scores[np.isfinite(scores)])
+        wanted = review_quota(len(ranked), share)
         if not wanted:
-            return cls(scale, -np.inf, 0)
-        limit = scores[wanted - 1]
-        tied = wanted - int(np.searchsorted(scores, limit))
-        return cls(scale, float(limit), round(tied * extract.n_rows / extract.sample.n_rows))
+            return cls(scale, -np.inf, -1)
+        limit = ranked[wanted - 1]
+        taken = wanted - int(np.searchsorted(ranked, limit))  # of those at the limit, one at least
+        return cls(scale, float(limit), int(extract.rows[np.flatnonzero(scores == limit)[taken - 1]]))
 
-    def doubtful(self, votes: Votes, answer: Answer, n_taken: int) -> tuple[Mask, int]:
+    def doubtful(self, votes: Votes, answer: Answer, start: int) -> Mask:
         """Return the doubtful rows of a part, (b,).
 
-        Beside them, how many tied rows were taken so far.
+        ``start`` is the position of its first row in the file.
         """
         scores = self.scale.scores(votes, answer.posterior)
-        chosen: Mask = scores < self.limit
-        tied = np.flatnonzero(scores == self.limit)[: max(self.quota - n_taken, 0)]
-        chosen[tied] = True
-        return chosen, n_taken + len(tied)
+        tied = (scores == self.limit) & (np.arange(start, start + len(scores)) <= self.last)
+        return np.asarray((scores < self.limit) | tied)
 
 
 def fuse_extract(
@@ -142,7 +168,9 @@ def fuse_extract(
     settings: dict[str, Any],
     *,
     kept: str | os.PathLike[str] | None = None,
+    exact: bool = False,
     control: Control = NO_CONTROL,
+    on: str | Engine | None = None,
 ) -> Labelling:
     """Fit a method on an extract.
 
@@ -155,7 +183,12 @@ def fuse_extract(
         Of training; ``random_state`` for the others.
     kept : path, optional
         File of a trained model that is taken instead of training it again.
+    exact : bool
+        Whether one of `EXACT` is fitted on all rows though they have too many patterns; the extract keeps those of
+        every part.
     control : Control
+    on : str or Engine, optional
+        Where such a fit goes through the parts.
 
     Raises
     ------
@@ -167,11 +200,15 @@ def fuse_extract(
             f"The method {method} labels only the rows it is fitted on, so it cannot label a file in parts. Use one "
             f"of {', '.join(BY_PARTS)}, or read the file whole with --no-stream."
         )
+    if exact:
+        check_exact(method)
     if method in TRAINED:
         return _trained(extract, method, settings, kept, control)
+    if exact and not extract.complete and extract.kept is not None:
+        return _exactly(extract, method, extract.kept, control, on)
     made = fuse_run(extract.sample, method, settings["random_state"], table=extract.table, control=control)
     counted = extract.complete and not extract.whole
-    rule = _counted_rule(method, extract.table, control) if counted else None
+    rule = _counted_rule(method, extract.table, control, exact=exact) if counted else None
     if rule is not None:
         answer = replace(made.answer, posterior=rule(extract.sample.codes))
         fitted = f"Fitted on {extract.table_words}."
@@ -189,11 +226,27 @@ def fuse_extract(
     return Labelling(rule, made.answer, review, fitted, summary=made.summary, model=made.model)
 
 
-def _counted_rule(method: str, table: Table, control: Control) -> Rule | None:
+def _exactly(extract: Extract, method: str, kept: Kept, control: Control, on: str | Engine | None) -> Labelling:
+    """Fit a method on the patterns of all parts."""
+    made, rounds = fit_parts(extract.sample, method, kept, control=control, on=on)
+    answer = made.answer(extract.sample, method)
+    fitted = (
+        f"Fitted on all {count(extract.n_rows, 'row')}, in {count(rounds, 'round')} over "
+        f"{count(len(kept.parts), 'part')}."
+    )
+    review, summary = Review.of(extract, answer), summary_of(made, method)
+    return Labelling(made.rule, answer, review, fitted, summary=summary)
+
+
+def _counted_rule(method: str, table: Table, control: Control, *, exact: bool) -> Rule | None:
     """Fit a method on patterns with their counts.
 
-    None if it needs the rows.
+    None if it needs the rows, or nobody asked for it.
     """
+    if exact and method in ("fds", "hds"):
+        until = float("inf") if method == "fds" else fast_dawid_skene.SWITCH
+        hardened, _ = fast_dawid_skene.fit(table, control=control, soft_until=until)
+        return partial(dawid_skene.posterior_of, psi=hardened.psi, pi=hardened.pi)
     if method == "onecoin":
         coins = one_coin.fit(table, control=control)
         return partial(one_coin.posterior_of, accuracy=coins.accuracy, pi=coins.pi)
@@ -241,14 +294,11 @@ def apply_extract(extract: Extract, model: Fuser) -> Labelling:
     """Return the labelling of a trained model; learners are matched by name."""
     recoded = model.recoded(extract.sample)
 
-    def translate(votes: Votes) -> Votes:
-        return votes if recoded.same_terms else model.recoded(votes).votes
-
     sample = model.fuse(extract.sample if recoded.same_terms else recoded)
     rule = None if extract.whole else model.fuse_codes
     review = Review.of(extract, sample)
     fitted = f"The model was trained on {model.n_rows_:,} rows."
-    return Labelling(rule, sample, review, fitted, translate, model=model)
+    return Labelling(rule, sample, review, fitted, None if recoded.same_terms else model, model=model)
 
 
 def differences(extract: Extract, model: Fuser) -> Recoded:

@@ -22,7 +22,7 @@ from deem_core.methods import em
 from deem_core.methods.contract import Aggregate, check_stop_rule
 from deem_core.typing import Floats, Integers
 from deem_core.votes import Votes
-from deem_core.votes.arrays import normalise_logs
+from deem_core.votes.arrays import hard, normalise_logs
 from deem_core.votes.majority import vote_shares
 from deem_core.votes.patterns import Table
 
@@ -107,26 +107,47 @@ def fit(
     Parameters are those of `aggregate`; ``held`` is the posterior of the first rows, (h, K), which stays as it is.
     """
     check_stop_rule(tolerance, max_iterations)
-    steps = Steps(table)
-    posterior = vote_shares(table.codes, table.n_classes)
-    held = np.empty((0, table.n_classes)) if held is None else held
-    posterior[: len(held)] = held
+    rows = TableRows(table, held=held)
+    psi, pi, run, likelihood = estimate(rows, tolerance=tolerance, max_iterations=max_iterations, control=control)
+    return em.Fit(rows.posterior, psi, pi, run, likelihood)
+
+
+def estimate(
+    rows: em.Rows,
+    *,
+    tolerance: float = TOLERANCE,
+    max_iterations: int = MAX_ITERATIONS,
+    control: Control = NO_CONTROL,
+) -> tuple[Floats, Floats, em.Iterations, float | None]:
+    """Run EM on rows, wherever they are.
+
+    Returns psi (d, K, K), pi (K,), how it ended, and the mean log-likelihood of the rows with votes, if any.
+    """
     psi, pi, likelihood = np.empty(0), np.empty(0), -np.inf
 
     def step(done: int) -> bool:
         nonlocal psi, pi, likelihood
-        psi, pi = steps.maximise(posterior)
-        before, likelihood = likelihood, steps.expect(psi, pi, posterior)
-        posterior[: len(held)] = held
+        votes, mass = rows.count()
+        psi, pi = maximised(votes, mass)
+        before, likelihood = likelihood, rows.expect(psi, pi)
         return done > 0 and em.likelihood_settled(before, likelihood, tolerance)
 
     run = em.iterate(step, max_iterations=max_iterations, control=control)
-    return em.Fit(posterior, psi, pi, run, likelihood if table.n_rows else None)
+    return psi, pi, run, likelihood if rows.n_rows else None
 
 
 def answer(votes: Votes, fitted: em.Fit, *, lead: tuple[str, ...] = (), note: str = "") -> Aggregate:
     """Return the answer of a fit on these votes' distinct rows."""
     return _aggregate(votes, fitted, votes.distinct.spread(fitted.posterior), lead, note)
+
+
+def answer_by(
+    votes: Votes, psi: Floats, pi: Floats, run: em.Iterations, *, lead: tuple[str, ...] = (), note: str | None = None
+) -> Aggregate:
+    """Return the answer of parameters that were found on other rows."""
+    posterior = posterior_of(votes.codes, psi, pi)
+    note = _stop_note(run, TOLERANCE) if note is None else note
+    return _aggregate(votes, em.Fit(posterior, psi, pi, run), posterior, lead, note)
 
 
 def _aggregate(votes: Votes, fitted: em.Fit, posterior: Floats, lead: tuple[str, ...], note: str) -> Aggregate:
@@ -152,38 +173,26 @@ def posterior_of(codes: Integers, psi: Floats, pi: Floats) -> Floats:
 
 
 class Steps:
-    """Steps of EM on one table.
+    """Steps of EM on one table."""
 
-    Parameters
-    ----------
-    table : Table
-    smoothing : float
-        Pseudo-votes added to each cell of psi.
-    """
-
-    def __init__(self, table: Table, smoothing: float = SMOOTHING) -> None:
-        self.table, self.smoothing = table, smoothing
+    def __init__(self, table: Table) -> None:
+        self.table = table
         self.ballots = table.ballots()  # (u, d·K)
         self.counted = table.counted(self.ballots)
 
-    def maximise(self, posterior: Floats) -> tuple[Floats, Floats]:
-        """Return psi (d, K, K) and pi (K,) given the posterior (u, K).
-
-        A class that no row holds keeps pi = 0: EM cannot bring it back. Without any vote pi is uniform.
-        """
-        d, K = self.table.n_learners, self.table.n_classes
-        psi: Floats = (self.counted.T @ posterior).reshape(d, K, K)  # expected votes for l in rows of class m
-        psi += self.smoothing
-        psi /= psi.sum(axis=1, keepdims=True)
-        mass = self.table.counts @ posterior
-        total = mass.sum()
-        return psi, mass / total if total else np.full(K, 1 / K)
+    def count(self, posterior: Floats) -> tuple[Floats, Floats]:
+        """Return expected votes (d·K, K) and rows (K,) of each class."""
+        return self.counted.T @ posterior, self.table.counts @ posterior
 
     def expect(self, psi: Floats, pi: Floats, posterior: Floats) -> float:
         """Write Pr(Y = m | votes of the row) into the (u, K) posterior.
 
         A row without votes gets pi. Returns the mean of log Pr(votes of a row) over all others.
         """
+        return self.log_likelihood(psi, pi, posterior) / max(self.table.n_rows, 1.0)
+
+    def log_likelihood(self, psi: Floats, pi: Floats, posterior: Floats) -> float:
+        """Do the same and return the sum."""
         with np.errstate(divide="ignore"):  # a class with pi = 0 has the score −inf and the posterior 0
             log_pi = np.log(pi)
         log_psi = np.log(psi).reshape(-1, len(pi))  # (d·K, K)
@@ -193,7 +202,65 @@ class Steps:
             scores += log_pi
             likelihood += float(self.table.counts[rows] @ normalise_logs(scores))
             posterior[rows] = scores
-        return likelihood / max(self.table.n_rows, 1.0)
+        return likelihood
+
+
+def maximised(votes: Floats, mass: Floats, smoothing: float = SMOOTHING) -> tuple[Floats, Floats]:
+    """Return psi (d, K, K) and pi (K,), the M-step.
+
+    Given are expected votes (d·K, K) and rows (K,) of each class. ``smoothing`` are pseudo-votes added to each cell of
+    psi. A class that no row holds keeps pi = 0: EM cannot bring it back. Without any vote pi is uniform.
+    """
+    K, total = len(mass), mass.sum()
+    psi = votes.reshape(-1, K, K).copy()  # of learners, for vote l in rows of class m
+    psi += smoothing
+    psi /= psi.sum(axis=1, keepdims=True)
+    return psi, mass / total if total else np.full(K, 1 / K)
+
+
+class TableRows:
+    """Rows of one table, as EM asks for them (`em.Rows`).
+
+    Parameters
+    ----------
+    table : Table
+    held : (h, K), optional
+        Posterior of the first rows, which stays as it is.
+    harden : bool
+        Whether the first count is of the most probable classes alone.
+    """
+
+    def __init__(self, table: Table, *, held: Floats | None = None, harden: bool = False) -> None:
+        self.steps, self.n_rows, self.harden = Steps(table), table.n_rows, harden
+        self.posterior = vote_shares(table.codes, table.n_classes)
+        self.held = np.empty((0, table.n_classes)) if held is None else held
+        self.posterior[: len(self.held)] = self.held
+
+    def count(self) -> tuple[Floats, ...]:
+        """Return expected votes (d·K, K) and rows (K,) of each class."""
+        return self.steps.count(hard(self.posterior) if self.harden else self.posterior)
+
+    def expect(self, *parameters: Floats, harden: bool = False) -> float:
+        """Take the posterior under psi and pi; see `em.Rows`."""
+        psi, pi = parameters
+        likelihood, self.harden = self.steps.expect(psi, pi, self.posterior), harden
+        self.posterior[: len(self.held)] = self.held
+        return likelihood
+
+
+def expected(table: Table, parameters: tuple[Floats, ...], harden: bool = False) -> em.Expected:
+    """Return the sums over a part of the rows.
+
+    Under psi and pi; from vote shares without these.
+    """
+    if not parameters:
+        rows = TableRows(table, harden=harden)
+        return em.Expected(rows.count(), 0.0, table.n_rows)
+    steps = Steps(table)
+    posterior = np.empty((len(table.codes), table.n_classes))
+    psi, pi = parameters
+    likelihood = steps.log_likelihood(psi, pi, posterior)
+    return em.Expected(steps.count(hard(posterior) if harden else posterior), likelihood, table.n_rows)
 
 
 def expected_accuracies(votes: Votes, psi: Floats, pi: Floats) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from deem_core.control import Control
 from deem_core.methods.contract import Aggregate, cut_notes, silence_notes
@@ -51,6 +51,49 @@ class Fit:
     pi: Floats
     run: Iterations
     log_likelihood: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """What an E-step finds out of rows, as sums.
+
+    Those of many parts add up to those of all.
+
+    Attributes
+    ----------
+    counts : tuple of arrays
+        What the next M-step needs.
+    log_likelihood : float
+        Of the rows together; 0 before the first M-step.
+    n_rows : float
+    """
+
+    counts: tuple[Floats, ...]
+    log_likelihood: float
+    n_rows: float
+
+    def __add__(self, other: Expected) -> Expected:
+        """Return the sums over both."""
+        counts = tuple(own + more for own, more in zip(self.counts, other.counts, strict=True))
+        return Expected(counts, self.log_likelihood + other.log_likelihood, self.n_rows + other.n_rows)
+
+
+class Rows(Protocol):
+    """Rows that a model is fitted on, in memory or beyond it."""
+
+    @property
+    def n_rows(self) -> float:
+        """Rows with votes."""
+
+    def count(self) -> tuple[Floats, ...]:
+        """Return what the M-step needs, given the posterior of all rows."""
+
+    def expect(self, *parameters: Floats, harden: bool = False) -> float:
+        """Take the posterior of all rows under parameters.
+
+        Returns the mean log-likelihood of the rows with votes. With ``harden`` the next count is of the most probable
+        classes alone.
+        """
 
 
 def iterate(step: Callable[[int], bool], *, max_iterations: int, control: Control) -> Iterations:

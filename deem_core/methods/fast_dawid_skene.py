@@ -18,14 +18,15 @@ Hybrid: the soft steps of `dawid_skene` from vote shares until Σ_m |Δpi_m| ≤
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from deem_core.control import NO_CONTROL, Control
 from deem_core.methods import dawid_skene, em
 from deem_core.methods.contract import Aggregate
+from deem_core.typing import Floats
 from deem_core.votes import Votes
-from deem_core.votes.arrays import hard
-from deem_core.votes.majority import vote_shares
 from deem_core.votes.patterns import Table
 
 TOLERANCE, MAX_ITERATIONS = 1e-4, 100
@@ -53,12 +54,19 @@ def hybrid(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONT
 
 def _hardened_em(votes: Votes, *, control: Control, soft_until: float) -> Aggregate:
     fitted, hard_from = fit(Table.of_votes(votes), control=control, soft_until=soft_until)
-    return dawid_skene.answer(
-        votes,
-        fitted,
-        lead=(f"Hard labels from iteration {hard_from} on.",) if hard_from > 1 else (),
-        note="" if fitted.run.converged else f"Class shares were still moving after {fitted.run.done} iterations.",
-    )
+    return dawid_skene.answer(votes, fitted, **_words(fitted.run, hard_from))
+
+
+def answer_by(votes: Votes, psi: Floats, pi: Floats, run: em.Iterations, hard_from: int) -> Aggregate:
+    """Return the answer of parameters that were found on other rows."""
+    return dawid_skene.answer_by(votes, psi, pi, run, **_words(run, hard_from))
+
+
+def _words(run: em.Iterations, hard_from: int) -> dict[str, Any]:
+    """Return the sentences about the end, and what comes before them."""
+    lead = (f"Hard labels from iteration {hard_from} on.",) if hard_from > 1 else ()
+    note = "" if run.converged else f"Class shares were still moving after {run.done} iterations."
+    return {"lead": lead, "note": note}
 
 
 def fit(table: Table, *, control: Control = NO_CONTROL, soft_until: float = np.inf) -> tuple[em.Fit, int]:
@@ -67,23 +75,36 @@ def fit(table: Table, *, control: Control = NO_CONTROL, soft_until: float = np.i
     It is hard from the iteration after Σ|Δpi| has fallen to ``soft_until`` (at once if that is infinite), which is
     returned beside the fit; 0 if it never was.
     """
-    steps = dawid_skene.Steps(table, SMOOTHING)
-    posterior = vote_shares(table.codes, table.n_classes)
+    rows = dawid_skene.TableRows(table, harden=bool(np.isinf(soft_until)))
+    psi, pi, run, likelihood, hard_from = estimate(rows, control=control, soft_until=soft_until)
+    return em.Fit(rows.posterior, psi, pi, run, likelihood), hard_from
+
+
+def estimate(
+    rows: em.Rows, *, control: Control = NO_CONTROL, soft_until: float = np.inf
+) -> tuple[Floats, Floats, em.Iterations, float | None, int]:
+    """Run EM on rows, wherever they are.
+
+    Their first count is hard if ``soft_until`` is infinite. Returns psi (d, K, K), pi (K,), how it ended, the mean
+    log-likelihood of the rows with votes, if any, and from which iteration on it was hard.
+    """
     is_hard = bool(np.isinf(soft_until))
     hard_from = 1 if is_hard else 0
-    psi, pi, likelihood = np.empty(0), np.full(table.n_classes, np.inf), 0.0
+    psi, pi, likelihood = np.empty(0), np.array(np.inf), 0.0
 
     def step(done: int) -> bool:
         nonlocal psi, pi, likelihood, is_hard, hard_from
         before = pi
-        psi, pi = steps.maximise(hard(posterior) if is_hard else posterior)
-        likelihood = steps.expect(psi, pi, posterior)
+        votes, mass = rows.count()
+        psi, pi = dawid_skene.maximised(votes, mass, SMOOTHING)
         moved = float(np.abs(pi - before).sum())
         if is_hard:
+            likelihood = rows.expect(psi, pi, harden=True)
             return moved < TOLERANCE
         if moved <= soft_until:
             is_hard, hard_from = True, done + 2
+        likelihood = rows.expect(psi, pi, harden=is_hard)
         return False
 
     run = em.iterate(step, max_iterations=MAX_ITERATIONS, control=control)
-    return em.Fit(posterior, psi, pi, run, likelihood if table.n_rows else None), hard_from
+    return psi, pi, run, likelihood if rows.n_rows else None, hard_from

@@ -40,9 +40,19 @@ def aggregate(votes: Votes, rng: np.random.Generator, *, control: Control = NO_C
     ``rng`` is not used. ``skills`` are the accuracies p (d,).
     """
     fitted = fit(Table.of_votes(votes), control=control)
+    return _aggregate(votes, fitted, votes.distinct.spread(fitted.posterior))
+
+
+def answer_by(votes: Votes, accuracy: Floats, pi: Floats, run: em.Iterations) -> Aggregate:
+    """Return the answer of parameters that were found on other rows."""
+    posterior = posterior_of(votes.codes, accuracy, pi)
+    return _aggregate(votes, CoinFit(posterior, accuracy, pi, run, None), posterior)
+
+
+def _aggregate(votes: Votes, fitted: CoinFit, posterior: Floats) -> Aggregate:
     return em.aggregate(
         votes,
-        votes.distinct.spread(fitted.posterior),
+        posterior,
         fitted.run,
         log_likelihood=fitted.log_likelihood,
         psi=_confusions(fitted.accuracy, votes.n_classes),
@@ -68,23 +78,67 @@ class CoinFit:
 
 def fit(table: Table, *, control: Control = NO_CONTROL) -> CoinFit:
     """Fit on distinct rows with their counts."""
-    K, counts = table.n_classes, table.counts
-    cast = table.codes != NO_VOTE
-    n_cast, n_rows = counts @ cast, table.n_rows
-    posterior = vote_shares(table.codes, K)
+    rows = TableRows(table)
+    accuracy, pi, run, likelihood = estimate(rows, control=control)
+    return CoinFit(rows.posterior, accuracy, pi, run, likelihood)
+
+
+def estimate(rows: em.Rows, *, control: Control = NO_CONTROL) -> tuple[Floats, Floats, em.Iterations, float | None]:
+    """Run EM on rows, wherever they are.
+
+    Returns accuracies (d,), pi (K,), how it ended, and the mean log-likelihood of the rows with votes, if any.
+    """
     accuracy, pi, likelihood = np.empty(0), np.empty(0), -np.inf
 
     def step(done: int) -> bool:
-        nonlocal accuracy, pi, posterior, likelihood
-        accuracy = (credit(table.codes, counts[:, None] * posterior) + SMOOTHING) / (n_cast + K * SMOOTHING)
-        pi = counts @ posterior / n_rows if n_rows else np.full(K, 1 / K)
-        posterior = _scores(table.codes, accuracy, pi)
-        sums = normalise_logs(posterior) + cast @ np.log((1 - accuracy) / (K - 1))
-        before, likelihood = likelihood, float(counts @ sums) / max(n_rows, 1.0)
+        nonlocal accuracy, pi, likelihood
+        right, mass, n_cast = rows.count()
+        K = len(mass)
+        accuracy = (right + SMOOTHING) / (n_cast + K * SMOOTHING)
+        pi = mass / rows.n_rows if rows.n_rows else np.full(K, 1 / K)
+        before, likelihood = likelihood, rows.expect(accuracy, pi)
         return done > 0 and em.likelihood_settled(before, likelihood, TOLERANCE)
 
     run = em.iterate(step, max_iterations=MAX_ITERATIONS, control=control)
-    return CoinFit(posterior, accuracy, pi, run, likelihood if n_rows else None)
+    return accuracy, pi, run, likelihood if rows.n_rows else None
+
+
+class TableRows:
+    """Rows of one table, as EM asks for them (`em.Rows`)."""
+
+    def __init__(self, table: Table) -> None:
+        self.table, self.cast, self.n_rows = table, table.codes != NO_VOTE, table.n_rows
+        self.n_cast = table.counts @ self.cast
+        self.posterior = vote_shares(table.codes, table.n_classes)
+
+    def count(self) -> tuple[Floats, ...]:
+        """Return expected right votes (d,), rows of each class (K,), votes (d,)."""
+        counts = self.table.counts
+        right = credit(self.table.codes, counts[:, None] * self.posterior)
+        return right, counts @ self.posterior, self.n_cast
+
+    def expect(self, *parameters: Floats, harden: bool = False) -> float:
+        """Take the posterior under accuracies and pi; see `em.Rows`.
+
+        There is no hard form.
+        """
+        return self.log_likelihood(*parameters) / max(self.n_rows, 1.0)
+
+    def log_likelihood(self, accuracy: Floats, pi: Floats) -> float:
+        """Do the same and return the sum."""
+        self.posterior = _scores(self.table.codes, accuracy, pi)
+        sums = normalise_logs(self.posterior) + self.cast @ np.log((1 - accuracy) / (len(pi) - 1))
+        return float(self.table.counts @ sums)
+
+
+def expected(table: Table, parameters: tuple[Floats, ...], harden: bool = False) -> em.Expected:
+    """Return the sums over a part of the rows.
+
+    Under accuracies and pi; from vote shares without these.
+    """
+    rows = TableRows(table)
+    likelihood = rows.log_likelihood(*parameters) if parameters else 0.0
+    return em.Expected(rows.count(), likelihood, table.n_rows)
 
 
 def posterior_of(codes: Integers, accuracy: Floats, pi: Floats) -> Floats:

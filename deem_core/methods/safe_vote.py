@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -215,7 +215,11 @@ class Ballot:
         known = [voter for voter in voters if voter is not None]
         if len(known) < len(voters):
             return None
-        return lambda codes: self.posterior(codes, [voter(codes) for voter in known])[0]
+        return partial(self._ruled, known)
+
+    def _ruled(self, voters: Sequence[Rule], codes: Integers) -> Floats:
+        """Return the posterior of any rows, (b, K), by their voters."""
+        return self.posterior(codes, [voter(codes) for voter in voters])[0]
 
 
 def _fused(votes: Votes, kept: Sequence[Member | None], members: Sequence[Member], notes: tuple[str, ...]) -> Aggregate:

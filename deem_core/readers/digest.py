@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from deem_core.control import NO_CONTROL, Control
+from deem_core.engine import Engine, engine_of
 from deem_core.errors import InputError
+from deem_core.readers.shares import Share, in_order, run_shares
 from deem_core.readers.source import Source, look_like_names
 from deem_core.readers.stream import Stream
 from deem_core.votes.labels import MAX_SPELLINGS, LabelColumn
@@ -46,8 +49,28 @@ class Tally:
         found = pc.value_counts(cells)
         values = found.field("values")
         self._look_for_special(values)
-        self.repeats |= len(values) < len(cells)
-        for spelling, n in zip(values.to_pylist(), found.field("counts").to_pylist(), strict=True):
+        repeats = len(values) < len(cells)
+        if len(values) > MAX_SPELLINGS:
+            self._count(None, repeats)
+        else:
+            self._count(dict(zip(values.to_pylist(), found.field("counts").to_pylist(), strict=True)), repeats)
+
+    def merge(self, other: Tally) -> None:
+        """Count a batch that was counted elsewhere; batches come in their order."""
+        self.special |= other.special
+        if self.counts is not None:
+            self._count(other.counts, other.repeats)
+
+    def _count(self, counts: dict[str, int] | None, repeats: bool) -> None:
+        """Take the cells of a batch, None for too many.
+
+        Until there are too many in all.
+        """
+        self.repeats |= repeats
+        if self.counts is None or counts is None:
+            self.counts = None
+            return
+        for spelling, n in counts.items():
             self.counts[spelling] = self.counts.get(spelling, 0) + n
         if len(self.counts) > MAX_SPELLINGS:
             self.counts = None
@@ -101,7 +124,7 @@ class Digest(Source):
         return not tally.repeats if tally.counts is None else len(tally.counts) == self.rows
 
 
-def digest(stream: Stream, control: Control = NO_CONTROL) -> Digest:
+def digest(stream: Stream, control: Control = NO_CONTROL, *, on: str | Engine | None = None) -> Digest:
     """Count the cells of all columns of a stream.
 
     Parameters
@@ -109,15 +132,23 @@ def digest(stream: Stream, control: Control = NO_CONTROL) -> Digest:
     stream : Stream
     control : Control
         Asked after each batch whether to go on.
+    on : str or Engine, optional
+        Where Parquet is counted; text is counted where it is parsed, as its cells would travel longer than that takes.
     """
     tallies = {name: Tally() for name in stream.columns}
     rows = 0
-    for batch in stream.batches(BATCH_ROWS):
+
+    def given_up(start: int, stop: int) -> frozenset[str]:
+        return frozenset(name for name, tally in tallies.items() if tally.counts is None)
+
+    found = run_shares(stream, engine_of(on), _tallied, stream, BATCH_ROWS, control=control, more=given_up, send=False)
+    for share, counted in in_order(found):
         for name, tally in tallies.items():
-            tally.add(batch[name])
-        rows += batch.num_rows
+            tally.merge(counted[name])
+        rows += share.stop - share.start
         control.check()
         control.tell(f"Counting cells: {rows:,} rows", 0.0)
+    control.check()
     if not rows:
         raise InputError(f"{stream.name} has a header but no rows below it. Upload a file with at least one row.")
     table = pa.table({name: pa.array([], pa.string()) for name in stream.columns})
@@ -131,3 +162,18 @@ def digest(stream: Stream, control: Control = NO_CONTROL) -> Digest:
         rows=rows,
         tallies=tallies,
     )
+
+
+def _tallied(stream: Stream, share: Share, control: Control) -> Generator[None, None, dict[str, Tally] | None]:
+    """Count the cells of a batch.
+
+    Of columns that were given up, the special characters alone.
+    """
+    yield from ()  # there is no news
+    table = share.rows(stream)
+    if table is None:
+        return None
+    found = {name: Tally(None if name in share.more else {}) for name in stream.columns}
+    for name, tally in found.items():
+        tally.add(table[name])
+    return found

@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from deem_core.control import NO_CONTROL, Control
+from deem_core.engine import Engine
 from deem_core.errors import InputError
 from deem_core.readers import wide
 from deem_core.readers.columns import Request, with_unique_id
@@ -89,10 +90,8 @@ class LargeFile:
         """Rows of the file."""
         return self.digest.n_rows
 
-    def parts(self, rows: int = PART_ROWS, *, skip: int = 0) -> Iterator[Reading]:
+    def parts(self, rows: int = PART_ROWS) -> Iterator[Reading]:
         """Yield the file in parts of ``rows`` rows.
-
-        The first ``skip`` parts are left out.
 
         Raises
         ------
@@ -100,14 +99,24 @@ class LargeFile:
             If the file is not the one that was counted.
         """
         done = 0
-        for at, table in enumerate(self.stream.batches(rows)):
+        for table in self.stream.batches(rows):
             done += table.num_rows
-            if at >= skip:
-                yield self._reading(table)
-        if done != self.n_rows:
+            yield self.reading(table)
+        self.check_rows(done)
+
+    def check_rows(self, n: int) -> None:
+        """Refuse another number of rows than was counted."""
+        if n != self.n_rows:
             raise self._changed()
 
-    def _reading(self, table: pa.Table) -> Reading:
+    def reading(self, table: pa.Table) -> Reading:
+        """Return the votes of some rows, with their cells.
+
+        Raises
+        ------
+        InputError
+            If they hold cells that were not counted.
+        """
         codes = np.empty((table.num_rows, len(self.learners)), np.int32)
         for j, name in enumerate(self.learners):
             codes[:, j] = self._codes(name, encode(table[name]))
@@ -164,10 +173,11 @@ def open_large(
     empty_is_none: bool = False,
     one_label: str | None = None,
     control: Control = NO_CONTROL,
+    on: str | Engine | None = None,
 ) -> LargeFile:
     """Open a file to be read in parts.
 
-    The options are those of `read`.
+    The options are those of `read`; ``on`` says where cells are counted.
 
     Raises
     ------
@@ -208,7 +218,7 @@ def open_large(
         "ordered": as_order(ordered),
     }
     _refuse_layout(stream, layout, named)
-    counted = digest(stream, control)
+    counted = digest(stream, control, on=on)
     note_file(counted, notebook)
     request = Request(source=counted, notebook=notebook, **named)
     return _large(stream, counted, find_layout(request, "wide"))

@@ -92,24 +92,61 @@ class Stream:
         pieces = self._parquet_pieces() if self.delimiter is None else self._text_pieces()
         return _regular(pieces, rows)
 
-    def _parquet_pieces(self) -> Iterator[pa.Table]:
-        done = 0
-        packed = self.packed
+    def groups(self) -> tuple[int, ...]:
+        """Return the rows of each row group of a Parquet file."""
         with parquet.opened(self.name, self.path) as file:
-            for batch in file.iter_batches(_PARQUET_ROWS, columns=list(self.header)):
-                cells = [pa.chunked_array([column]) for column in batch.columns]
-                texts = []
-                for told, name, column in zip(self.header, self.columns, cells, strict=True):
-                    parquet.check_texts(column, packed)
-                    text = as_text(column)
-                    if text is None:
-                        raise InputError(
-                            f"Column {name!r} of {self.name} holds cells that are not text between rows "
-                            f"{done + 1:,} and {done + batch.num_rows:,}. Fix them, or write the file without it."
-                        )
-                    texts.append(with_names(text, self.named.get(told)))
-                yield pa.table(texts, names=list(self.columns))
-                done += batch.num_rows
+            return tuple(file.metadata.row_group(group).num_rows for group in range(file.num_row_groups))
+
+    def span(self, start: int, stop: int) -> pa.Table:
+        """Return some rows of a Parquet file as text.
+
+        Only the row groups that hold them are read, and these not beyond them.
+        """
+        groups, before, first = [], 0, 0
+        for group, n in enumerate(self.groups()):
+            if before + n <= start:
+                first = before + n
+            elif before < stop:
+                groups.append(group)
+            before += n
+        return pa.concat_tables(self._parquet_pieces(groups, first, start, stop))
+
+    def _parquet_pieces(
+        self, groups: Sequence[int] | None = None, first: int = 0, start: int = 0, stop: int | None = None
+    ) -> Iterator[pa.Table]:
+        """Yield the rows of a Parquet file as text.
+
+        ``groups`` are the row groups to read, by default all; ``first`` is the row that they begin with, and the rows
+        from ``start`` to ``stop`` are given back.
+        """
+        done, packed = first, self.packed
+        with parquet.opened(self.name, self.path) as file:
+            for read in file.iter_batches(_PARQUET_ROWS, row_groups=groups, columns=list(self.header)):
+                low, high = max(start - done, 0), read.num_rows if stop is None else min(stop - done, read.num_rows)
+                batch, row = read.slice(low, max(high - low, 0)), done + low
+                done += read.num_rows
+                if batch.num_rows:
+                    yield self._texts(batch, row, packed)
+                if stop is not None and done >= stop:
+                    return
+
+    def _texts(self, batch: pa.RecordBatch, row: int, packed: Packed) -> pa.Table:
+        """Return cells of Parquet as text.
+
+        ``row`` is the place of the first one in the file.
+        """
+        texts = []
+        for told, name, cells in zip(self.header, self.columns, batch.columns, strict=True):
+            column = pa.chunked_array([cells])
+            parquet.check_texts(column, packed)
+            text = as_text(column)
+            if text is None:
+                raise InputError(
+                    f"Column {name!r} of {self.name} holds cells that are not text between rows "
+                    f"{row + 1:,} and {row + batch.num_rows:,}. Fix them, or write the file without it."
+                )
+            texts.append(with_names(text, self.named.get(told)))
+        return pa.table(texts, names=list(self.columns))
 
     def _text_pieces(self) -> Iterator[pa.Table]:
         spaced, packed, read = _SpacedLines(), self.packed, 0

@@ -107,7 +107,7 @@ class FactsTally:
         self.majority_hits = np.zeros((2, d), np.int64)  # hits and rows of each learner
         self.truth_hits = np.zeros((2, d), np.int64)
         self.fair_hits, self.first_hits = 0.0, 0
-        self._columns = [hashlib.sha256() for _ in learners]
+        self._prints = [b""] * d  # of the columns, part by part
 
     def add(self, votes: Votes) -> None:
         """Count a part; its truth serves the evaluation figures only."""
@@ -121,13 +121,36 @@ class FactsTally:
         self.class_counts += votes.class_counts
         self.class_rows += np.bincount(majority.codes + 1, minlength=votes.n_classes + 1)[1:]
         self.majority_hits += _hits(votes, majority.codes)
-        for j, column in enumerate(self._columns):
-            column.update(votes.codes[:, j].tobytes())
+        self._chain([hashlib.sha256(votes.codes[:, j].tobytes()).digest() for j in range(votes.n_learners)])
         if votes.truth is not None and (known := votes.truth != NO_VOTE).any():
             self.n_truth += int(known.sum())
             self.truth_hits += _hits(votes, votes.truth)
             self.fair_hits += float(fair_hits(votes.codes, majority, votes.truth)[known].sum())
             self.first_hits += int((majority.codes[known] == votes.truth[known]).sum())
+
+    def merge(self, other: FactsTally) -> None:
+        """Count the rows of a part that was counted elsewhere.
+
+        Parts come in their order.
+        """
+        self.n_rows += other.n_rows
+        self.n_unanimous += other.n_unanimous
+        self.n_tied += other.n_tied
+        self.n_silent += other.n_silent
+        self.n_truth += other.n_truth
+        self.fewest, self.most = min(self.fewest, other.fewest), max(self.most, other.most)
+        self.class_counts += other.class_counts
+        self.class_rows += other.class_rows
+        self.majority_hits += other.majority_hits
+        self.truth_hits += other.truth_hits
+        self.fair_hits += other.fair_hits
+        self.first_hits += other.first_hits
+        self._chain(other._prints)
+
+    def _chain(self, prints: Sequence[bytes]) -> None:
+        """Take the fingerprints of the columns of a part, (d,)."""
+        pairs = zip(self._prints, prints, strict=True)
+        self._prints = [hashlib.sha256(before + own).digest() for before, own in pairs]
 
     def facts(self) -> Facts:
         """Return the facts of all parts."""
@@ -161,9 +184,9 @@ class FactsTally:
 
     def _identical(self, cast: NDArray[np.int64]) -> tuple[tuple[str, ...], ...]:
         groups: dict[bytes, list[str]] = {}
-        for name, column, votes in zip(self.learners, self._columns, cast, strict=True):
+        for name, column, votes in zip(self.learners, self._prints, cast, strict=True):
             if votes:
-                groups.setdefault(column.digest(), []).append(name)
+                groups.setdefault(column, []).append(name)
         return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
 

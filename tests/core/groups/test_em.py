@@ -39,11 +39,11 @@ def test_without_groups_it_is_dawid_skene(missing):
     codes = np.where(rng.random(votes.codes.shape) < missing, NO_VOTE, votes.codes)
     K = votes.n_classes
     every = Table(codes, (codes != NO_VOTE).any(axis=1).astype(float), K)
-    steps, posterior = dawid_skene.Steps(every, SMOOTHING), vote_shares(codes, K)
-    psi, pi = steps.maximise(posterior)
+    steps, posterior = dawid_skene.Steps(every), vote_shares(codes, K)
+    psi, pi = dawid_skene.maximised(*steps.count(posterior), SMOOTHING)
     for _ in range(12):
         likelihood = steps.expect(psi, pi, posterior) * every.n_rows
-        psi, pi = steps.maximise(posterior)
+        psi, pi = dawid_skene.maximised(*steps.count(posterior), SMOOTHING)
     found = fit(Table.of(codes, K), (), rounds=12, tolerance=0.0)
     assert np.allclose(found.model.B, psi, atol=1e-10)
     assert np.allclose(found.model.pi, pi, atol=1e-10)

@@ -1,5 +1,7 @@
 """What is fitted on an extract labels all rows as the whole file would be."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from deem_core import fuse, simulate
 from deem_core.errors import InputError
 from deem_core.files import tables
 from deem_core.large.extract import make_extract
-from deem_core.large.labelling import BY_PARTS, fuse_extract
+from deem_core.large.labelling import BY_PARTS, Review, fuse_extract
 from deem_core.methods.registry import METHODS, TRAINED, aggregate
 from deem_core.readers.large import open_large
 
@@ -27,7 +29,7 @@ def sampled(large):
 
 
 def labelled(made, votes):
-    return made.answer(votes, 0, 0)[0]
+    return made.labeller.answer(votes, 0, made.known(0, votes.n_rows))
 
 
 @pytest.mark.parametrize("method", [name for name in BY_PARTS if name not in (*TRAINED, "auto", "rules", "safe")])
@@ -68,6 +70,32 @@ def test_about_a_tenth_needs_review(large, sampled):
     made = fuse_extract(sampled, "ds", SEED)
     answer = labelled(made, next(large.parts()).votes)
     assert 0.08 < answer.doubtful.mean() < 0.12
+
+
+def test_rows_at_the_limit_are_doubtful_up_to_a_place_in_the_file(tmp_path):
+    """Of 1,000 rows, some 300 are alike and at the limit; which of them are doubtful does not depend on the part."""
+    path = tmp_path / "votes.csv"
+    rows = np.random.default_rng(0).choice(["x,x,y", "x,x,x", "y,y,y"], 1_000, p=[0.3, 0.35, 0.35])
+    path.write_text("\n".join(["a,b,c", *rows, ""]))
+    large = open_large(path)
+    whole = fuse_extract(make_extract(large), "mv", SEED)
+    votes = next(large.parts()).votes
+    doubtful = whole.sample.doubtful
+    assert doubtful.sum() == 100
+    assert whole.review.last == np.flatnonzero(doubtful).max()
+    last = whole.review.last
+    for start in (0, last - 1, last, last + 1, 700):
+        own = whole.labeller.answer(votes.select_rows(slice(start, None)), start, whole.known(start, 1_000))
+        assert np.array_equal(own.doubtful, doubtful[start:])
+    sampled = fuse_extract(make_extract(large, 100), "mv", SEED)
+    assert 0.05 < labelled(sampled, votes).doubtful.mean() < 0.15
+
+
+def test_nothing_is_doubtful_if_no_share_is_asked_for(large):
+    extract = make_extract(large)
+    made = fuse_extract(extract, "mv", SEED)
+    none = replace(made, review=Review.of(extract, made.sample, 0.0))
+    assert not none.labeller.answer(extract.sample, 0, made.sample.posterior).doubtful.any()
 
 
 def test_a_method_of_its_own_rows_is_refused_for_a_sample_only(large, sampled):

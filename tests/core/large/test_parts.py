@@ -7,8 +7,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from deem_core import cli, simulate
+from deem_core.control import Stopped, StopWhen
+from deem_core.engine import engine_of
+from deem_core.errors import InputError
 from deem_core.files import tables
 from deem_core.large import parts
+from deem_core.large.extract import make_extract
+from deem_core.large.labelling import fuse_extract
+from deem_core.readers.large import open_large
+from tests.engines import Carrying, backwards
 
 TRAINING = ["--updates", "6", "--restarts", "2", "--batch", "64"]
 
@@ -16,6 +23,8 @@ TRAINING = ["--updates", "6", "--restarts", "2", "--batch", "64"]
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch):
     monkeypatch.setattr(parts, "PART_ROWS", 90)
+    monkeypatch.setattr("deem_core.large.extract.PART_ROWS", 70)
+    monkeypatch.setattr("deem_core.readers.digest.BATCH_ROWS", 80)
 
 
 @pytest.fixture
@@ -39,7 +48,15 @@ def both(file, name, *words):
     return outputs
 
 
-@pytest.mark.parametrize("method", ["auto", "mv", "ds", "ebcc"])
+@pytest.fixture
+def elsewhere(monkeypatch):
+    """Let ``--on ray`` mean an engine that carries everything there and back, the last piece first."""
+    engine = Carrying(backwards)
+    monkeypatch.setattr("deem_core.cli.parts.engine_of", lambda on: engine if on == "ray" else engine_of(on))
+    return engine
+
+
+@pytest.mark.parametrize("method", ["auto", "mv", "ds", "ebcc", "onecoin", "safe"])
 def test_the_fused_file_is_the_same_byte_by_byte(file, method):
     whole, made = both(file, "csv", "fuse", file, "--method", method)
     assert made.read_bytes() == whole.read_bytes()
@@ -108,6 +125,48 @@ def test_a_sample_is_stated(file, tmp_path, capsys):
     assert told["n_rows"] == told["parts"]["rows"] == 400
     assert told["parts"]["n_parts"] == 5
     assert told["parts"]["sample_rows"] == 200
+
+
+@pytest.mark.parametrize("method", ["auto", "mv", "ds", "onecoin", "safe", "deem", "gds"])
+@pytest.mark.parametrize("sample", [400, 150])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.usefixtures("elsewhere")
+def test_elsewhere_the_file_is_the_same_byte_by_byte(file, capsys, method, sample, ending):
+    name = f"votes.{ending}"
+    if (method, sample) == ("safe", 150):
+        pytest.skip("the safe vote has no rule where EBCC takes part")
+    path, training = file.with_name(name), TRAINING if method == "deem" else []
+    if ending == "parquet":
+        table = tables.wide_table(simulate("ampdata", 400, 3, missing=0.1).votes)
+        pq.write_table(table, path, row_group_size=130)
+    words = ["fuse", path, "--method", method, "--stream", "--sample", sample, *training]
+    here, there = file.with_name(f"here.{name}"), file.with_name(f"there.{name}")
+    assert run(*words, "-o", here, "--on", "local") == 0
+    capsys.readouterr()
+    assert run(*words, "-o", there, "--on", "ray") == 0
+    assert "Labelled in 5 parts on the cluster. " in capsys.readouterr().out
+    assert there.read_bytes() == here.read_bytes()
+
+
+def test_a_model_is_applied_elsewhere_in_its_own_terms(file, tmp_path, elsewhere):
+    model, here, there = tmp_path / "model.safetensors", tmp_path / "here.csv", tmp_path / "there.csv"
+    assert run("train", file, "-o", model, "--stream", "--on", "ray", *TRAINING) == 0
+    learners = simulate("ampdata", 10, 3).votes.learners
+    new = tmp_path / "new.csv"
+    new.write_text(f"id,{learners[1]},stranger,{learners[0]}\n" + "1,cat,ox,cat\n2,,,\n3,whale,cat,ox\n" * 70)
+    for sample in (400, 50):
+        words = ["apply", model, new, "--stream", "--sample", sample]
+        assert run(*words, "-o", here) == run(*words, "-o", there, "--on", "ray") == 0
+        assert there.read_bytes() == here.read_bytes()
+
+
+def test_a_file_read_whole_says_that_nothing_is_shared_out(file, tmp_path, capsys):
+    assert run("fuse", file, "-o", tmp_path / "a.csv", "--method", "mv", "--on", "ray") == 0
+    assert "The file is read whole, so there is nothing to share out: this runs on this machine." in (
+        capsys.readouterr().out
+    )
+    assert run("fuse", file, "-o", tmp_path / "a.csv", "--method", "mv") == 0
+    assert "share out" not in capsys.readouterr().out
 
 
 def broken_after(monkeypatch, n):
@@ -198,6 +257,68 @@ def test_a_killed_run_labels_on_by_the_model_it_had_trained(file, tmp_path, monk
     monkeypatch.setattr("deem_core.large.labelling.train_extract", None)  # nothing is trained again
     assert run(*command) == 0
     assert len(output.read_text().splitlines()) == 401
+
+
+def test_parts_that_are_missing_between_others_are_made(file, tmp_path, monkeypatch, capsys, elsewhere):
+    whole, output = tmp_path / "whole.csv", tmp_path / "fused.csv"
+    command = ["fuse", file, "--stream", "--method", "mv"]
+    assert run(*command, "-o", whole) == 0
+    elsewhere.order = lambda pieces: [pieces[at] for at in (3, 1, 4, 0, 2)] if len(pieces) == 5 else pieces
+    mend = broken_after(monkeypatch, 2)
+    assert run(*command, "-o", output, "--on", "ray") == 130
+    journal = json.loads((tmp_path / "fused.csv.parts" / "journal.json").read_text())
+    assert set(journal["parts"]) == {"1", "3"}
+    mend()
+    capsys.readouterr()
+    assert run(*command, "-o", output) == 0  # where it goes on is another choice
+    assert "Labelled in 5 parts, 2 of them by an earlier run." in capsys.readouterr().out
+    assert output.read_bytes() == whole.read_bytes()
+
+
+def test_a_part_that_cannot_be_made_is_named(file, tmp_path, monkeypatch, capsys):
+    labelled = parts._labelled
+
+    def fail(task, share, table):
+        if share.at == 2:
+            raise error
+        return labelled(task, share, table)
+
+    monkeypatch.setattr(parts, "_labelled", fail)
+    words = ["fuse", file, "--stream", "--method", "mv", "-o", tmp_path / "fused.csv"]
+    error = InputError("Some cells are odd.")
+    assert run(*words) == 2
+    assert "The part of rows 181 to 270 could not be made. Some cells are odd." in capsys.readouterr().err
+    error = ZeroDivisionError("by zero")
+    assert run(*words) == 2
+    assert "The part of rows 181 to 270 could not be made (ZeroDivisionError: by zero)." in capsys.readouterr().err
+    monkeypatch.setattr(parts, "_labelled", labelled)
+    assert run(*words) == 0
+    assert "2 of them by an earlier run" in capsys.readouterr().out
+
+
+def test_it_ends_when_asked_to_and_keeps_what_is_finished(file, tmp_path):
+    large = open_large(file)
+    made = fuse_extract(make_extract(large), "mv", {"random_state": 0})
+    own = parts.Parts(tmp_path / "fused.csv", {})
+    with pytest.raises(Stopped):
+        parts.write_in_parts(large, made, own, control=StopWhen(lambda: len(own.done) == 2))
+    again = parts.Parts(tmp_path / "fused.csv", {})
+    assert sorted(again.done) == [0, 1]
+    assert parts.write_in_parts(large, made, again).rows == 400
+    assert not again.folder.exists()
+
+
+def test_the_journal_of_an_older_version_is_not_continued(file, tmp_path, monkeypatch, capsys):
+    mend = broken_after(monkeypatch, 2)
+    words = ["fuse", file, "--stream", "--method", "mv", "-o", tmp_path / "fused.csv"]
+    assert run(*words) == 130
+    mend()
+    journal = tmp_path / "fused.csv.parts" / "journal.json"
+    content = json.loads(journal.read_text())
+    totals = [{**part, "tied": 0} for part in content["parts"].values()]
+    journal.write_text(json.dumps({**content, "version": 2, "parts": totals}))
+    assert run(*words) == 2
+    assert "holds parts of another version, so they cannot be continued." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
