@@ -16,6 +16,7 @@ from deem_core.auto.verbs import further
 from deem_core.cli import outcome, parts
 from deem_core.cli.options import (
     add_command,
+    add_engine_option,
     add_reading_options,
     add_stream_options,
     add_training_options,
@@ -26,6 +27,7 @@ from deem_core.cli.options import (
     training_settings,
 )
 from deem_core.cli.terminal import Bar
+from deem_core.engine import stays_here
 from deem_core.errors import InputError
 from deem_core.estimators.verbs import load, train
 from deem_core.methods.probabilities import reduction_note
@@ -76,6 +78,7 @@ def add(commands: Any) -> None:
     _add_export_options(fuse)
     outcome.add_scorecard(fuse, "the answer")
     add_training_options(fuse)
+    add_engine_option(fuse)
     _add_json(fuse)
     train = add_command(
         commands,
@@ -91,6 +94,7 @@ def add(commands: Any) -> None:
     train.add_argument("-o", "--output", metavar="MODEL", required=True, help="where to save the model (.safetensors)")
     train.add_argument("--method", choices=list(TRAINED), default="deem", help="which model (default: deem)")
     add_training_options(train)
+    add_engine_option(train)
     _add_json(train)
     apply = add_command(
         commands,
@@ -187,7 +191,8 @@ def _fuse(options: argparse.Namespace) -> None:
         with Bar() as bar:
             also = further(reading.votes, options.method, options.consider, seed, bar)
             made = fuse_run(reading.votes, options.method, seed, also=also, control=bar)
-        answer, sentences = made.answer, list(made.answer.notes)
+        stays = stays_here(METHODS[options.method].title, options.on)
+        answer, sentences = made.answer, [*made.answer.notes, *filter(None, [stays])]
         result = {**outcome.result_of(made.summary), "warnings": sentences}
     seconds = time.perf_counter() - start
     _write(reading, answer, options)
@@ -238,7 +243,7 @@ def _gold_result(answer: Answer) -> dict[str, Any]:
 
 def _fitted(options: argparse.Namespace, votes: Votes) -> Fuser:
     with Bar() as bar:
-        return train(votes, options.method, control=bar, **training_settings(options))
+        return train(votes, options.method, control=bar, on=options.on, **training_settings(options))
 
 
 # ---------------------------------------------------------------------- words and files

@@ -1,6 +1,6 @@
 """Engine: where independent pieces of work run, here or on a cluster."""
 
-from deem_core.engine.choice import ENGINE_VARIABLE, LOCAL, check_wish, engine_of, wish_of
+from deem_core.engine.choice import ENGINE_VARIABLE, LOCAL, check_wish, engine_of, stays_here, wish_of
 from deem_core.engine.contract import Crew, Done, Engine, Node, Told, Work
 from deem_core.engine.local import Local, cores
 
@@ -17,5 +17,6 @@ __all__ = [
     "check_wish",
     "cores",
     "engine_of",
+    "stays_here",
     "wish_of",
 ]
