@@ -46,9 +46,9 @@ def check_wish(wish: str) -> str:
 
 
 def stays_here(what: str, on: str | Engine | None) -> str:
-    """Return the sentence for what runs here though another place was asked for.
+    """Return the sentence for what runs here in any case.
 
-    Empty if nobody asked.
+    Empty if no other place was asked for.
     """
     if on is not None and not isinstance(on, str):
         wish, remote = on.wish, on.remote

@@ -122,7 +122,7 @@ def prepare(settings: Settings, control: Control = NO_CONTROL) -> Settings:
 
 
 def require(settings: Settings, control: Control = NO_CONTROL) -> None:
-    """Load the kernel on the machine of a piece, if it is to train there.
+    """Load the kernel for a piece, if it trains by it.
 
     Other pieces train by it, so no other backend may take its place.
 

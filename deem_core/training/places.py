@@ -62,7 +62,9 @@ class Place:
 
     @contextmanager
     def crew(self) -> Iterator[Crew]:
-        """Yield a crew; memory of a GPU is given back at the end.
+        """Yield a crew.
+
+        Memory of a GPU is given back at the end.
 
         Torch works outside the interpreter lock, and one thread per core, each with its own piece, beats several
         threads inside the small operations of one piece: so operations get one thread each meanwhile.

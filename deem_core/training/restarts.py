@@ -232,9 +232,9 @@ def fit_restarts(
     report: Callable[[int, Record, float, bool], None],
     control: Control | None = None,
 ) -> list[Fit]:
-    """Train the restarts of some tables beside each other and keep the living ones.
+    """Train restarts of some tables beside each other.
 
-    If too few of a table survive, as many again are trained while there are seeds: collapse is mostly bad luck of a
+    Living ones are kept. If too few of a table survive, as many again are trained while there are seeds: collapse is mostly bad luck of a
     start. ``report`` is called with the position of a training, a record, the share of its restart that is done, and
     whether it comes from a checkpoint.
 

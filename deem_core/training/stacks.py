@@ -1,4 +1,4 @@
-"""Stack of restarts that train side by side: a piece of a training."""
+"""Stack of restarts side by side: a piece of a training."""
 
 from __future__ import annotations
 

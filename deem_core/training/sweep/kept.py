@@ -1,4 +1,4 @@
-"""Finished stacks of a sweep, kept so that it can go on from them."""
+"""Finished stacks of a sweep, from which it can go on."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class Ground:
     n_stacks: int
 
     def begun(self, members: Sequence[int], control: Control) -> tuple[Stack, Measure]:
-        """Return a stack ready to be trained where it runs, and its measure."""
+        """Return a stack ready to be trained, and its measure."""
         device = arrive(self.device)
         require(self.settings, control)
         codes = torch.tensor(self.votes.codes, device=device) if self.resident is None else self.resident
@@ -83,7 +83,7 @@ class Looks:
 
 @dataclass(frozen=True)
 class Swept:
-    """Result of a stack: all that there is to know about its candidates.
+    """Result of a stack: all about its candidates.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class Swept:
 
 
 def sweep_stack(ground: Ground, members: Sequence[int], control: Control) -> Generator[Looks, None, Swept]:
-    """Train some candidates side by side and look at them at every record."""
+    """Train candidates side by side; look at them at every record."""
     if control.stopped():
         return Swept()
     try:

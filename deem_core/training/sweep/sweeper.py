@@ -292,7 +292,7 @@ class Sweeper:
         return self._halt.is_set() or self.control.stopped()
 
     def _keep(self, news: Looks) -> Iterator[SweepProgress]:
-        """Enter a record of a stack and yield what is new in it.
+        """Enter a record of a stack and yield its news.
 
         What a stack tells comes again with its result, and again where it was done again.
         """
