@@ -234,9 +234,9 @@ def fit_restarts(
 ) -> list[Fit]:
     """Train restarts of some tables beside each other.
 
-    Living ones are kept. If too few of a table survive, as many again are trained while there are seeds: collapse is mostly bad luck of a
-    start. ``report`` is called with the position of a training, a record, the share of its restart that is done, and
-    whether it comes from a checkpoint.
+    Living ones are kept. If too few of a table survive, as many again are trained while there are seeds: collapse is
+    mostly bad luck of a start. ``report`` is called with the position of a training, a record, the share of its restart
+    that is done, and whether it comes from a checkpoint.
 
     Raises
     ------

@@ -72,7 +72,7 @@ def calibrate(ground: Ground, stacks: Sequence[Sequence[int]], place: Place) -> 
 
 
 def time_stack(ground: Ground, members: Sequence[int], control: Control) -> Generator[None, None, tuple[float, float]]:
-    """Return the seconds of an update of a stack, and of a look."""
+    """Return the seconds of an update and of a look."""
     stack, measure = ground.begun(members, control)
     yield  # all stacks are begun before the first is timed
     begun = time.perf_counter()
