@@ -34,7 +34,9 @@ EXPORT = ("review-below", "review-share", "blank", "unsafe")
 """Options of the fused file."""
 
 _FORMAT = ("format", "from-name", "to-name", "model-version")  # an address says how it wants its labels
-_NONE_OF_A_REQUEST = frozenset((*_FORMAT, "output", "json", "scorecard", "labels-out", "stream", "sample", "help"))
+_NONE_OF_A_REQUEST = frozenset(
+    (*_FORMAT, "output", "json", "scorecard", "labels-out", "stream", "sample", "on", "help")
+)
 _OF_THE_MACHINE = frozenset(("consider", "draws"))  # names of trainings, and what no run of `apply` takes
 _YES, _NO = ("", "1", "true", "yes", "on"), ("0", "false", "no", "off")
 

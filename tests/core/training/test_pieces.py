@@ -404,3 +404,24 @@ def test_the_time_of_a_sweep_elsewhere_is_measured_there(votes):
 def test_order_does_not_matter_for_which_restarts_survive(votes, trained):
     engine = Carrying(lambda pieces: [*pieces[1:], pieces[0]])
     same_training(DEEM(restarts=5, **SMALL).fit(votes, on=engine), trained)
+
+
+def test_the_command_line_names_an_engine(tmp_path, capsys, monkeypatch):
+    from deem_core import cli
+    from deem_core.training import places
+
+    file = tmp_path / "votes.csv"
+    assert cli.main(["simulate", "tree", "--rows", "200", "--seed", "0", "-o", str(file)]) == 0
+    for command in (["sweep", str(file)], ["train", str(file), "-o", str(tmp_path / "m.safetensors")]):
+        assert cli.main([*command, "--on", "mars"]) == 2
+        assert "There is no engine 'mars'" in capsys.readouterr().err
+    engine = Carrying()
+    monkeypatch.setattr(places, "engine_of", lambda on: engine if on == "ray" else None)
+    small = ["--updates", "20", "--batch", "64", "--device", "cpu", "--on", "ray"]
+    fused = ["fuse", str(file), "-o", str(tmp_path / "f.csv"), "--on", "ray"]
+    assert cli.main(["sweep", str(file), "--rates", "0.1,0.4", *small]) == 0
+    assert cli.main([*fused, "--method", "deem", "--restarts", "2", *small]) == 0
+    assert len(engine.crews) == 2
+    capsys.readouterr()
+    assert cli.main([*fused, "--method", "ds"]) == 0
+    assert "nothing to share out in Dawid-Skene, so it runs on this machine" in capsys.readouterr().out
