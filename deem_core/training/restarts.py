@@ -342,8 +342,7 @@ class _UnderWay:
         if alive:
             whole = len(alive) == model.n_models
             survivors = model if whole else model.with_parameters([tensor[alive] for tensor in model.parameters()])
-            # A GPU is free for others after training.
-            part = self.training.task.part(survivors.to("cpu"), maps[alive])
+            part = self.training.task.part(survivors.to("cpu"), maps[alive])  # a GPU is free for others
         history = [record for own in self.rounds for records in own.records for record in records or ()]
         return Fit(part, self.settings, self.training.seeds[: len(self.health)], self.health, history, self.asked)
 

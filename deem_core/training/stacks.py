@@ -138,8 +138,8 @@ class _Training:
                     own.append(replace(record, restart=record.restart + self.first))
                 try:
                     yield self._latest()
-                except GeneratorExit:  # nobody waits for more, so this is where it goes on some day
-                    self._save()
+                except GeneratorExit:
+                    self._save()  # nobody waits for more, so this is where it goes on some day
                     raise
                 if self._enough():
                     break

@@ -103,7 +103,7 @@ def test_a_sweep_leaves_curves_and_a_recommendation(workspace):
 
 def test_a_resumed_sweep_goes_on_from_its_finished_candidates(workspace, monkeypatch):
     config = {"device": "cpu", "rates": [0.05, 0.1, 0.2, 0.5], "updates": 600, "random_state": 1}
-    config |= {"start": "majority", "batch_size": 32}
+    config |= {"start": "majority", "batch_size": 32, "backend": "torch"}
 
     def numbers(run):
         content = run.summary()
