@@ -354,9 +354,10 @@ def test_a_machine_without_the_kernel_trains_by_no_other_backend(votes, monkeypa
             monkeypatch.setattr("deem_core.model.kernel.engine.warm_up", fail)
             yield from super().run(*asked, **more)
 
+    wished = {**SWEPT, "updates": 200}  # so much that the kernel is chosen
     for run in (
-        lambda: DEEM(**{**SMALL, "backend": "numba", "start": "majority"}).fit(votes, on=Elsewhere()),
-        lambda: sweep(votes, RATES, on=Elsewhere(), **{**SWEPT, "backend": "numba"}),
+        lambda: DEEM(**wished).fit(votes, on=Elsewhere()),
+        lambda: sweep(votes, RATES, on=Elsewhere(), **wished),
     ):
         with pytest.raises(InputError, match=r"cannot train as the others do\. .*ModuleNotFoundError"):
             run()
