@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from threading import Event
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from deem_core.errors import DeemError
@@ -127,22 +128,17 @@ class StopWhen(Control):
         return self._stop()
 
 
-class _Part(Control):
-    """A part of a larger computation; see `Control.part`."""
+class _Passing(Control):
+    """A control that passes everything on to another one."""
 
-    def __init__(self, whole: Control, low: float, high: float, step: str) -> None:
-        self.whole, self.low, self.high, self.step = whole, low, high, step
-        self.keeps = whole.keeps
+    def __init__(self, whole: Control) -> None:
+        self.whole, self.keeps = whole, whole.keeps
 
     def stopped(self) -> bool:
         return self.whole.stopped()
 
     def tell(self, step: str, share: float, record: ProgressRecord | None = None) -> None:
-        share = self.low + (self.high - self.low) * share
-        if self.step:
-            self.whole.tell(self.step, share)
-        else:
-            self.whole.tell(step, share, record)
+        self.whole.tell(step, share, record)
 
     def note(self, sentence: str) -> None:
         self.whole.note(sentence)
@@ -155,3 +151,36 @@ class _Part(Control):
 
     def load(self, key: str) -> Saved | None:
         return self.whole.load(key)
+
+
+class _Part(_Passing):
+    """A part of a larger computation; see `Control.part`."""
+
+    def __init__(self, whole: Control, low: float, high: float, step: str) -> None:
+        super().__init__(whole)
+        self.low, self.high, self.step = low, high, step
+
+    def tell(self, step: str, share: float, record: ProgressRecord | None = None) -> None:
+        share = self.low + (self.high - self.low) * share
+        if self.step:
+            self.whole.tell(self.step, share)
+        else:
+            self.whole.tell(step, share, record)
+
+
+class Halting(_Passing):
+    """A control that also stops once an event is set.
+
+    Parameters
+    ----------
+    whole : Control
+    halt : threading.Event
+    """
+
+    def __init__(self, whole: Control, halt: Event) -> None:
+        super().__init__(whole)
+        self.halt = halt
+
+    def stopped(self) -> bool:
+        """Return whether to stop."""
+        return self.halt.is_set() or self.whole.stopped()

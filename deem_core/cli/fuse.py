@@ -27,7 +27,7 @@ from deem_core.cli.options import (
     training_settings,
 )
 from deem_core.cli.terminal import Bar
-from deem_core.engine import LOCAL, wish_of
+from deem_core.engine import stays_here
 from deem_core.errors import InputError
 from deem_core.estimators.verbs import load, train
 from deem_core.large.exact import EXACT
@@ -82,10 +82,10 @@ def add(commands: Any) -> None:
         help=f"of a file read in parts: fit {', '.join(EXACT[:-1])} or {EXACT[-1]} on all rows, however many different "
         "ones there are, with a pass over them in every round (default: on the sample, where they are too many)",
     )
-    add_engine_option(fuse)
     _add_export_options(fuse)
     outcome.add_scorecard(fuse, "the answer")
     add_training_options(fuse)
+    add_engine_option(fuse)
     _add_json(fuse)
     train = add_command(
         commands,
@@ -100,8 +100,8 @@ def add(commands: Any) -> None:
     add_stream_options(train)
     train.add_argument("-o", "--output", metavar="MODEL", required=True, help="where to save the model (.safetensors)")
     train.add_argument("--method", choices=list(TRAINED), default="deem", help="which model (default: deem)")
-    add_engine_option(train)
     add_training_options(train)
+    add_engine_option(train)
     _add_json(train)
     apply = add_command(
         commands,
@@ -187,8 +187,6 @@ def _fuse(options: argparse.Namespace) -> None:
         return
     reading = read_file(options)
     start = time.perf_counter()
-    if options.method not in TRAINED:
-        _tell_place(options)
     if options.method in TRAINED:
         model = _fitted(options, reading.votes)
         answer = judged(model.fuse(reading.votes), options.method)
@@ -201,7 +199,8 @@ def _fuse(options: argparse.Namespace) -> None:
         with Bar() as bar:
             also = further(reading.votes, options.method, options.consider, seed, bar)
             made = fuse_run(reading.votes, options.method, seed, also=also, control=bar)
-        answer, sentences = made.answer, list(made.answer.notes)
+        stays = stays_here(METHODS[options.method].title, options.on)
+        answer, sentences = made.answer, [*made.answer.notes, *filter(None, [stays])]
         result = {**outcome.result_of(made.summary), "warnings": sentences}
     seconds = time.perf_counter() - start
     _write(reading, answer, options)
@@ -234,22 +233,13 @@ def _apply(options: argparse.Namespace) -> None:
     if parts.apply(options, model):
         return
     reading = read_file(options, model)
-    _tell_place(options)
     recoded = model.recoded(reading.votes)
     answer, differences = model.fuse(recoded), recoded.sentences()
     _write(reading, answer, options)
-    sentences = [f"The model was trained on {model.n_rows_:,} rows.", *differences]
+    stays = stays_here("a file that is read whole", options.on)
+    sentences = [f"The model was trained on {model.n_rows_:,} rows.", *differences, *filter(None, [stays])]
     options.method = "apply"
     outcome.tell(answer, options, sentences, {"warnings": differences, "settings": {}, "restarts": []})
-
-
-def _tell_place(options: argparse.Namespace) -> None:
-    """Say that a file read whole is not shared out.
-
-    Where a cluster was asked for.
-    """
-    if wish_of(options.on) != LOCAL:
-        print("The file is read whole, so there is nothing to share out: this runs on this machine.")
 
 
 def _gold_sentences(answer: Answer) -> tuple[str, ...]:
@@ -262,7 +252,7 @@ def _gold_result(answer: Answer) -> dict[str, Any]:
 
 def _fitted(options: argparse.Namespace, votes: Votes) -> Fuser:
     with Bar() as bar:
-        return train(votes, options.method, control=bar, **training_settings(options))
+        return train(votes, options.method, control=bar, on=options.on, **training_settings(options))
 
 
 # ---------------------------------------------------------------------- words and files

@@ -139,7 +139,7 @@ def train(options: argparse.Namespace) -> bool:
     if found is None:
         return False
     with Bar() as bar:
-        model = train_extract(found.extract, options.method, training_settings(options), control=bar)
+        model = train_extract(found.extract, options.method, training_settings(options), control=bar, on=found.engine)
     model.save(options.output)
     summary, answer = model.summary_, model.fuse(found.extract.sample)
     sentences = [f"Trained on {_learned_from(found.extract, options.method)}.", *outcome.story(summary)]

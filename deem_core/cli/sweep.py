@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from deem_core.cli.options import (
     add_command,
+    add_engine_option,
     add_reading_options,
     add_training_options,
     check_outputs,
@@ -58,6 +59,7 @@ def add(commands: Any) -> None:
     group.add_argument("--rates", metavar="X,Y", help="learning rates to try (default: nine around the usual one)")
     group.add_argument("--layers", metavar="N,M", help="multinomial layers; several are compared at one rate")
     group.add_argument("--smoothing", metavar="X", type=float, default=0.7, help="weight of the past (default 0.7)")
+    add_engine_option(parser)
     parser.add_argument("--json", metavar="OUT", help="also write curves, verdicts and recommendation as JSON")
     parser.add_argument("--csv", metavar="CURVES", help="also write the curves as a table (CSV, TSV or Parquet)")
 
@@ -73,7 +75,15 @@ def _sweep(options: argparse.Namespace) -> None:
     config = TrainConfig.of(training_settings(options))
     with Bar() as bar:
         result = _run(
-            Sweeper(votes, rates, n_layers=layers, config=config, control=bar, smoothing=options.smoothing), bar
+            Sweeper(
+                *(votes, rates),
+                n_layers=layers,
+                config=config,
+                control=bar,
+                smoothing=options.smoothing,
+                on=options.on,
+            ),
+            bar,
         )
     if options.json:
         write_json(result.to_dict(), options.json)

@@ -87,6 +87,7 @@ class Bar(Control):
         self.shown = sys.stderr.isatty()
         self.drawn = False
         self.begun = time.monotonic()
+        self.notes: list[str] = []
 
     def __enter__(self) -> Self:
         return self
@@ -101,9 +102,19 @@ class Bar(Control):
         bar = "█" * int(WIDTH * share)
         print(f"\r  {bar:<{WIDTH}} {share:4.0%}  {words:<{_WORDS}}", end="", file=sys.stderr, flush=True)
 
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        """Wipe the bar away."""
+    def note(self, sentence: str) -> None:
+        """Print a sentence, once."""
+        if sentence not in self.notes:
+            self.notes.append(sentence)
+            self._wipe()
+            print(spelled(sentence), file=sys.stderr)
+
+    def _wipe(self) -> None:
         if self.drawn:
             print("\r" + " " * (WIDTH + _WORDS + 10) + "\r", end="", file=sys.stderr)
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        """Wipe the bar away."""
+        self._wipe()
         if isinstance(error, RuntimeError) and "out of memory" in str(error):
             raise InputError("There is not enough memory on the device: try --batch 256 or --device cpu.") from None

@@ -7,6 +7,7 @@ from deem_core.engine.choice import (
     check_wish,
     engine_of,
     place_in_words,
+    stays_here,
     survey,
     wish_of,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "cores",
     "engine_of",
     "place_in_words",
+    "stays_here",
     "survey",
     "threads",
     "wish_of",

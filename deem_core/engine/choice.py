@@ -48,6 +48,19 @@ def check_wish(wish: str) -> str:
     )
 
 
+def stays_here(what: str, on: str | Engine | None) -> str:
+    """Return the sentence for what runs here in any case.
+
+    Empty if no other place was asked for.
+    """
+    if on is not None and not isinstance(on, str):
+        wish, remote = on.wish, on.remote
+    else:
+        wish = wish_of(on)
+        remote = wish != LOCAL
+    return f"There is nothing to share out in {what}, so it runs on this machine and not on {wish}." if remote else ""
+
+
 def engine_of(on: str | Engine | None = None) -> Engine:
     """Return an engine by its name; see `wish_of`.
 

@@ -13,7 +13,7 @@ from queue import SimpleQueue
 from threading import Event
 from typing import Any
 
-from deem_core.control import Control, ProgressRecord, Saved
+from deem_core.control import Control, Halting
 from deem_core.engine.contract import Crew, Done, Node, Told, Work, everything, no_keys, still_wanted
 from deem_core.errors import InputError
 
@@ -132,7 +132,7 @@ class _Turns:
     def __init__(self, pool: Executor, begin: Begin, waiting: Iterator[tuple[int, Any]], control: Control) -> None:
         self.pool, self.begin, self.waiting = pool, begin, waiting
         self.halted = Event()
-        self.control = _Halting(control, self.halted)
+        self.control = Halting(control, self.halted)
         self.arrived: SimpleQueue[Told | Done | _Failure] = SimpleQueue()
         self.under_way = 0
 
@@ -176,28 +176,3 @@ class _Turns:
         else:
             self.arrived.put(Told(at, news))
             self.pool.submit(self._turn, at, piece, task)
-
-
-class _Halting(Control):
-    """Control of all pieces; it also stops them when nobody waits."""
-
-    def __init__(self, whole: Control, halted: Event) -> None:
-        self.whole, self.halted, self.keeps = whole, halted, whole.keeps
-
-    def stopped(self) -> bool:
-        return self.halted.is_set() or self.whole.stopped()
-
-    def tell(self, step: str, share: float, record: ProgressRecord | None = None) -> None:
-        self.whole.tell(step, share, record)
-
-    def note(self, sentence: str) -> None:
-        self.whole.note(sentence)
-
-    def due(self, key: str) -> bool:
-        return self.whole.due(key)
-
-    def save(self, key: str, saved: Saved) -> None:
-        self.whole.save(key, saved)
-
-    def load(self, key: str) -> Saved | None:
-        return self.whole.load(key)

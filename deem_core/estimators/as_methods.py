@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from deem_core.control import NO_CONTROL, Control
+from deem_core.engine import LOCAL
 from deem_core.estimators.deem import DEEM
 from deem_core.estimators.irbm import IRBM
 from deem_core.estimators.soft import SoftDEEM
@@ -63,7 +64,7 @@ def irbm(votes: Votes, rng: np.random.Generator, *, control: Control = NO_CONTRO
 
 
 def _trained(model: DEEM, votes: Votes, control: Control) -> Aggregate:
-    model.fit(votes, control=control)
+    model.fit(votes, control=control, on=LOCAL)  # whoever compares methods shares them out
     voted = votes.votes_per_row > 0
     updates = model.settings_.get("updates", {}).get("value") or 0
     return Aggregate(

@@ -19,7 +19,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import ClassifierTags
 
 from deem_core.answers.answer import Answer
-from deem_core.engine import place_in_words
+from deem_core.engine import place_in_words, stays_here
 from deem_core.errors import InputError
 from deem_core.estimators import files
 from deem_core.estimators.summary import Setting, TrainingSummary
@@ -31,12 +31,19 @@ from deem_core.votes.coding import as_label_array, code_truth
 
 if TYPE_CHECKING:  # a watcher is told records of a training, which imports torch
     from deem_core.control import Control
+    from deem_core.engine import Engine
     from deem_core.training.restarts import Watcher
 
 PRIOR_ROWS = 100_000
 """Rows, evenly spread, that the prior is estimated on."""
 
 _PLAIN = ("seed_", "n_rows_", "warnings_", "settings_", "restarts_", "seconds_", "device_")  # in every header
+
+
+def stay(method: str, on: str | Engine | None, control: Control | None) -> None:
+    """Note that a method runs here, if another place was asked for."""
+    if (sentence := stays_here(method, on)) and control is not None:
+        control.note(sentence)
 
 
 class UnfittedError(InputError, NotFittedError):  # type: ignore[misc]  # scikit-learn has no types
@@ -56,8 +63,16 @@ class Fuser(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
     prior_rows: ClassVar[int] = PRIOR_ROWS
     """Rows that the prior is estimated on."""
 
-    def fit(self, X: Any, y: Any = None, *, watch: Watcher | None = None, control: Control | None = None) -> Self:
-        """Fit on votes alone."""
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        watch: Watcher | None = None,
+        control: Control | None = None,
+        on: str | Engine | None = None,
+    ) -> Self:
+        """Fit on votes alone, on this machine or ``on`` an engine."""
         raise NotImplementedError
 
     # ------------------------------------------------------------------ prediction

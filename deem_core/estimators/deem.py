@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import fields, replace
 from typing import Any, ClassVar, Self
 
@@ -15,6 +14,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from deem_core.control import Control, Saved
+from deem_core.engine import Engine
 from deem_core.estimators import restart_files
 from deem_core.estimators.base import Fuser
 from deem_core.estimators.files import Content
@@ -22,22 +22,22 @@ from deem_core.estimators.summary import TrainingSummary
 from deem_core.groups.reduction import Voices
 from deem_core.methods.registry import METHODS
 from deem_core.model.config import AUTO, GIVEN, TrainConfig
-from deem_core.model.devices import pick_device
 from deem_core.model.records import Record
 from deem_core.training.alarms import rate_advice
 from deem_core.training.failure import failure
 from deem_core.training.health import Restart, RestartHealth
 from deem_core.training.near_copies import Reduction
 from deem_core.training.parts import Part
+from deem_core.training.places import Place
 from deem_core.training.restarts import (
     Fit,
     LabelTask,
     Progress,
     Reporter,
     Task,
+    Training,
     Watcher,
     fit_restarts,
-    training_pool,
 )
 from deem_core.training.start import NOTHING_TO_SWEEP, Plan, plan_training
 from deem_core.training.sweep import Sweep, sweep
@@ -165,7 +165,15 @@ allow_few_learners
         """The method's name in the registry."""
         return "deem"
 
-    def fit(self, X: Any, y: Any = None, *, watch: Watcher | None = None, control: Control | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        watch: Watcher | None = None,
+        control: Control | None = None,
+        on: str | Engine | None = None,
+    ) -> Self:
         """Train on votes alone.
 
         Parameters
@@ -179,6 +187,8 @@ allow_few_learners
         control : Control, optional
             Says whether to go on, is told every `Progress`, and keeps checkpoints from which a later call with the same
             arguments goes on.
+        on : str or Engine, optional
+            Where to run: "local", "ray" or "ray://HOST:PORT"; see `deem_core.engine.engine_of`. Labels are the same.
 
         Raises
         ------
@@ -190,9 +200,10 @@ allow_few_learners
         begun, control = time.perf_counter(), control or Control()
         config = self._check_settings()
         votes = self._take_votes(X)
+        place = Place.of(config.device, on)
         self._plan(votes, config, control)
-        config, reason = self._choose_rate(votes, config, control)
-        fits = self._train(votes, config, watch, control)
+        config, reason = self._choose_rate(votes, config, control, place.engine)
+        fits = self._train(votes, config, watch, control, place)
         self._keep_survivors(votes, fits)
         self._explain_rate(reason)
         self._estimate_prior(votes)
@@ -216,7 +227,7 @@ allow_few_learners
         if plan.start.warning:
             self.warnings_.append(plan.start.warning)
 
-    def _choose_rate(self, votes: Votes, config: TrainConfig, control: Control) -> tuple[TrainConfig, str]:
+    def _choose_rate(self, votes: Votes, config: TrainConfig, control: Control, on: Engine) -> tuple[TrainConfig, str]:
         """Return the configuration with its learning rate, and why.
 
         A sweep chooses the rate if it is "auto".
@@ -229,7 +240,7 @@ allow_few_learners
             return config, f"small, and not swept: training starts from the grouped model, and {NOTHING_TO_SWEEP}"
         wished = replace(config, updates=None, epochs=None, random_state=self.seed_)
         part = control.part(0.0, SWEPT, "Choosing the learning rate")
-        self.sweep_ = _swept(votes, wished, Plan(self.near_copies_, self.start_), part)
+        self.sweep_ = _swept(votes, wished, Plan(self.near_copies_, self.start_), part, on)
         chosen = self.sweep_.recommendation
         if chosen.learning_rate is None:
             self.warnings_.append(
@@ -238,51 +249,33 @@ allow_few_learners
             return config, "the default, because the sweep found no rate that is safe"
         return replace(config, learning_rate=chosen.learning_rate), f"chosen by a sweep: {chosen.why}"
 
-    def _train(self, votes: Votes, config: TrainConfig, watch: Watcher | None, control: Control) -> list[Fit]:
-        """Train restarts on the guarded table, and on the hedge."""
-        plan, device = self.near_copies_, pick_device(config.device)
+    def _train(
+        self, votes: Votes, config: TrainConfig, watch: Watcher | None, control: Control, place: Place
+    ) -> list[Fit]:
+        """Train restarts on the guarded table, and on the hedge beside it."""
+        plan = self.near_copies_
         tables = [plan.base, *([plan.hedge] if plan.hedge is not None else [])]
+        trainings = [self._training(votes, at, table, config.restarts) for at, table in enumerate(tables)]
+        expected = sum(training.asked for training in trainings)
         report = Reporter(control.part(0.0 if self.sweep_ is None else SWEPT, 1.0), watch)
-        with training_pool(device) as pool, ThreadPoolExecutor(len(tables)) as waiting:
 
-            def fit_one(at: int) -> Fit:
-                return self._fit_one(votes, at, tables, config, report=report, pool=pool, control=control)
-
-            fits = list(waiting.map(fit_one, range(len(tables))))
-        self.reduction_, self.device_ = plan.base, str(device)
-        return fits
-
-    def _fit_one(
-        self,
-        votes: Votes,
-        at: int,
-        tables: Sequence[Reduction],
-        config: TrainConfig,
-        *,
-        report: Reporter,
-        pool: Executor,
-        control: Control,
-    ) -> Fit:
-        """Train the restarts of one table."""
-        asked = min(config.restarts, HEDGE_RESTARTS) if at else config.restarts
-        tries = 1 if at else TRIES  # a hedge that fails is left out
-        seeds = np.random.SeedSequence([self.seed_, at]).generate_state(asked * tries).astype(np.int64).tolist()
-        expected = config.restarts + min(config.restarts, HEDGE_RESTARTS) * (len(tables) - 1)
-
-        def forward(record: Record, share: float, resumed: bool) -> None:
+        def forward(at: int, record: Record, share: float, resumed: bool) -> None:
             # Numbered as in `restarts_`: those asked for, of all trainings, then further ones.
+            asked = trainings[at].asked
             spare = record.restart // asked * asked
             number = record.restart + (expected - asked if spare else at * config.restarts)
             report(Progress(number, expected + spare, share, record, at), resumed=resumed)
 
-        return fit_restarts(
-            *(self._task(votes, tables[at]), config, seeds),
-            asked=asked,
-            report=forward,
-            pool=pool,
-            control=control,
-            name=f"training-{at}",
-        )
+        fits = fit_restarts(trainings, config, place=place, report=forward, control=control)
+        self.reduction_, self.device_ = plan.base, str(place.device)
+        return fits
+
+    def _training(self, votes: Votes, at: int, table: Reduction, restarts: int) -> Training:
+        """Return the restarts of one table: the guarded one, or the hedge."""
+        asked = min(restarts, HEDGE_RESTARTS) if at else restarts
+        tries = 1 if at else TRIES  # a hedge that fails is left out
+        seeds = np.random.SeedSequence([self.seed_, at]).generate_state(asked * tries).astype(np.int64).tolist()
+        return Training(self._task(votes, table), seeds, asked, f"training-{at}")
 
     def _task(self, votes: Votes, table: Reduction) -> Task:
         """Return what restarts are trained on, and how they are judged."""
@@ -383,7 +376,7 @@ allow_few_learners
         return model
 
 
-def _swept(votes: Votes, config: TrainConfig, plan: Plan, control: Control) -> Sweep:
+def _swept(votes: Votes, config: TrainConfig, plan: Plan, control: Control, on: Engine) -> Sweep:
     """Return a sweep of the default rates.
 
     One that was finished before is taken from where it was kept.
@@ -391,7 +384,7 @@ def _swept(votes: Votes, config: TrainConfig, plan: Plan, control: Control) -> S
     saved = control.load("sweep")
     if saved is not None:
         return Sweep.from_dict(saved.notes)
-    result = sweep(votes, control=control, plan=plan, **vars(config))
+    result = sweep(votes, control=control, plan=plan, on=on, **vars(config))
     control.check()
     control.save("sweep", Saved({}, result.to_dict()))
     return result

@@ -14,8 +14,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from deem_core.control import Control
+from deem_core.engine import Engine
 from deem_core.errors import InputError
-from deem_core.estimators.base import Fuser
+from deem_core.estimators.base import Fuser, stay
 from deem_core.estimators.files import Content
 from deem_core.estimators.summary import LearnerGroups, OtherGroups, TrainingSummary
 from deem_core.files.plain import from_plain, to_plain
@@ -98,7 +99,15 @@ class GroupedDawidSkene(Fuser):
         """The method's name in the registry."""
         return "gds"
 
-    def fit(self, X: Any, y: Any = None, *, watch: Watcher | None = None, control: Control | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        watch: Watcher | None = None,
+        control: Control | None = None,
+        on: str | Engine | None = None,
+    ) -> Self:
         """Find the groups and fit the model, on votes alone.
 
         Parameters
@@ -111,6 +120,8 @@ class GroupedDawidSkene(Fuser):
             There are no records: EM takes rounds, not updates.
         control : Control, optional
             Says whether to go on.
+        on : optional
+            Changes nothing: it runs on this machine.
 
         Raises
         ------
@@ -120,6 +131,7 @@ class GroupedDawidSkene(Fuser):
             If ``control`` says so.
         """
         start, control = time.perf_counter(), control or Control()
+        stay(self.method_name, on, control)
         self.seed_ = self._seed()
         votes = self._take_votes(X)
         control.tell(STEP, 0.0)

@@ -15,7 +15,9 @@ import numpy as np
 import torch
 
 from deem_core.control import Control
+from deem_core.engine import Engine
 from deem_core.errors import InputError
+from deem_core.estimators.base import stay
 from deem_core.estimators.deem import DEEM
 from deem_core.methods import dawid_skene
 from deem_core.model.config import AUTO
@@ -104,13 +106,25 @@ class IRBM(DEEM):
         """The method's name in the registry."""
         return "irbm" if self.method == "exact" else "irbm_cd"
 
-    def fit(self, X: Any, y: Any = None, *, watch: Watcher | None = None, control: Control | None = None) -> Self:
-        """Fit on votes alone; see `DEEM.fit`."""
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        watch: Watcher | None = None,
+        control: Control | None = None,
+        on: str | Engine | None = None,
+    ) -> Self:
+        """Fit on votes alone; see `DEEM.fit`.
+
+        ``method="exact"`` runs on this machine whatever ``on`` says.
+        """
         if self.method not in ("exact", "cd"):
             raise InputError(f"method is {self.method!r}; it must be one of exact, cd.")
         if self.method == "cd":
-            return super().fit(X, y, watch=watch, control=control)
+            return super().fit(X, y, watch=watch, control=control, on=on)
         start = time.perf_counter()
+        stay(self.method_name, on, control)
         self._check_settings()
         votes = self._take_votes(X)
         exact = fit_exact(votes)

@@ -12,6 +12,7 @@ from deem_core.errors import InputError, torch_wanted
 from deem_core.methods import registry
 
 if TYPE_CHECKING:  # scikit-learn and torch, which most methods do without
+    from deem_core.engine import Engine
     from deem_core.estimators.base import Fuser
     from deem_core.training.restarts import Watcher
 
@@ -22,6 +23,7 @@ def train(
     *,
     watch: Watcher | None = None,
     control: Control | None = None,
+    on: str | Engine | None = None,
     **settings: Any,
 ) -> Fuser:
     """Train a model that can be saved and applied to other rows.
@@ -31,12 +33,12 @@ def train(
     votes : Votes, frame or array
     method : str
         A name of `deem_core.methods.registry.TRAINED`.
-    watch, control : optional
+    watch, control, on : optional
         See `DEEM.fit`.
     **settings
         Of `deem_core.model.config.TrainConfig`, ``random_state`` among them.
     """
-    return make_model(method, **settings).fit(votes, watch=watch, control=control)
+    return make_model(method, **settings).fit(votes, watch=watch, control=control, on=on)
 
 
 def apply(model: Fuser | str | os.PathLike[str], votes: Any, *, draws: int | None = None) -> Answer:

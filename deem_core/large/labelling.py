@@ -203,7 +203,7 @@ def fuse_extract(
     if exact:
         check_exact(method)
     if method in TRAINED:
-        return _trained(extract, method, settings, kept, control)
+        return _trained(extract, method, settings, kept, control=control, on=on)
     if exact and not extract.complete and extract.kept is not None:
         return _exactly(extract, method, extract.kept, control, on)
     made = fuse_run(extract.sample, method, settings["random_state"], table=extract.table, control=control)
@@ -257,25 +257,38 @@ def _counted_rule(method: str, table: Table, control: Control, *, exact: bool) -
 
 
 def _trained(
-    extract: Extract, method: str, settings: dict[str, Any], kept: str | os.PathLike[str] | None, control: Control
+    extract: Extract,
+    method: str,
+    settings: dict[str, Any],
+    kept: str | os.PathLike[str] | None,
+    *,
+    control: Control,
+    on: str | Engine | None,
 ) -> Labelling:
     if kept is not None and os.path.isfile(kept):
         from deem_core.estimators.verbs import load  # noqa: PLC0415  # scikit-learn takes a moment
 
         model = load(kept)
     else:
-        model = train_extract(extract, method, settings, control=control)
+        model = train_extract(extract, method, settings, control=control, on=on)
     made = apply_extract(extract, model)
     return replace(made, fitted=_words(extract, by_patterns=method == "gds"), summary=model.summary_)
 
 
-def train_extract(extract: Extract, method: str, settings: dict[str, Any], *, control: Control = NO_CONTROL) -> Fuser:
+def train_extract(
+    extract: Extract,
+    method: str,
+    settings: dict[str, Any],
+    *,
+    control: Control = NO_CONTROL,
+    on: str | Engine | None = None,
+) -> Fuser:
     """Train a model on an extract.
 
     Grouped Dawid-Skene on its patterns, others on its sample.
     """
     if method != "gds":
-        return train(extract.sample, method, control=control, **settings)
+        return train(extract.sample, method, control=control, on=on, **settings)
     from deem_core.estimators.grouped import GroupedDawidSkene  # noqa: PLC0415  # scikit-learn takes a moment
     from deem_core.estimators.verbs import make_model  # noqa: PLC0415
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+import platform
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
-from threading import Thread
+from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 from deem_core.control import NO_CONTROL, Control, Stopped
@@ -38,6 +39,7 @@ BARE_CLASSES = 300
 """Classes from which on, without layers, torch's products are quicker."""
 
 _ALL = 2**64 - 1
+_LOADED = Event()  # the kernel, by this process
 _PATIENCE = 0.2  # seconds between two questions whether to stop
 
 
@@ -118,6 +120,28 @@ def prepare(settings: Settings, control: Control = NO_CONTROL) -> Settings:
     return settings
 
 
+def require(settings: Settings, control: Control = NO_CONTROL) -> None:
+    """Load the kernel for a piece, if it trains by it.
+
+    Other pieces train by it, so no other backend may take its place.
+
+    Raises
+    ------
+    InputError
+        If it cannot be had.
+    """
+    if settings.config.backend != "numba" or _LOADED.is_set():
+        return
+    given = Settings(settings.config, {**settings.reasons, "backend": GIVEN})
+    try:
+        prepare(given, control)
+    except InputError as error:
+        raise InputError(
+            f"The machine {platform.node() or 'at work'} cannot train as the others do. {error} Or install DEEM Studio "
+            "there as on the other machines; all pieces of a training take the same backend."
+        ) from error
+
+
 def _compile(control: Control) -> None:
     """Load or compile the kernel in a thread.
 
@@ -140,6 +164,7 @@ def _compile(control: Control) -> None:
         control.check()
     if failures:
         raise failures[0]
+    _LOADED.set()
 
 
 def crew(trainings: int) -> Executor | None:

@@ -108,6 +108,14 @@ class Model:
         """Return the model on another device or in another precision."""
         return self.with_parameters([tensor.to(*where) for tensor in self.parameters()])  # type: ignore[call-overload]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel as arrays of the CPU.
+
+        A tensor that is a view would take all the memory along that it looks at.
+        """
+        arrays = [tensor.detach().cpu().contiguous().numpy() for tensor in self.parameters()]
+        return _of_arrays, (arrays, self.n_layers, self.activation, self.fixed_state)
+
     def free_masks(self) -> list[Tensor]:
         """Return 0/1 masks over `parameters`, 0 for the iRBM's constants (Definition 1).
 
@@ -118,6 +126,12 @@ class Model:
         per_unit = free.repeat(self.n_learners)  # (d·K,)
         masks = [per_unit[:, None] * free, per_unit, free]
         return masks + [torch.ones((), device=free.device, dtype=free.dtype)] * (2 * self.n_layers)
+
+
+def _of_arrays(arrays: Sequence[Any], n_layers: int, activation: str, fixed_state: int) -> Model:
+    weights, visible_bias, hidden_bias, *rest = (torch.tensor(array) for array in arrays)
+    layers = (tuple(rest[:n_layers]), tuple(rest[n_layers:]))
+    return Model(weights, visible_bias, hidden_bias, *layers, activation=activation, fixed_state=fixed_state)
 
 
 def stack(models: Sequence[Model]) -> Model:

@@ -7,7 +7,8 @@ Each kind is a function of a `Job`; torch is imported inside, so that workers in
     sweep    ``rates`` (list), ``n_layers`` (a number or a list), ``smoothing`` and any other settings of training, all
              optional. The summary is `deem_core.training.sweep.Sweep.to_dict`, the result its curves; while it runs,
              and if it is cancelled, what is known so far is in ``partial.json``, of the same form as the summary. One
-             that is asked to finish ends early and is done, with what it has (`Workspace.finish`).
+             that is asked to finish ends early and is done, with what it has (`Workspace.finish`). A resumed one goes
+             on from the stacks of candidates that were finished.
     train    ``method`` (one of `deem_core.methods.registry.TRAINED`) and the parameters of its estimator. Goes on from
              checkpoints, where the method keeps any.
     fuse     ``method`` ("auto", or a method that is asked once); ``consider``, ids of finished trainings between which
@@ -21,6 +22,8 @@ Each kind is a function of a `Job`; torch is imported inside, so that workers in
              `deem_core.diagnostics.inspection.Inspection.save`.
     ask      ``n``, how many rows to label next. The queue is ``queue.json`` (`deem_core.gold.Questions.to_dict`); the
              candidates between which answers choose are ``field.parquet`` and ``field.json`` (`deem_core.gold.Field`).
+
+Every config may have ``on``, where to share out the work (`deem_core.engine`); it is heard by kinds that share it out.
 
 fuse, train, compare and ask also take ``gold``, the digest of stored known labels that are to be used (see
 `deem_core.runs.answer_book.Ledger.snapshot`).
@@ -80,8 +83,10 @@ def sweep(job: Job) -> None:
     """Do the work of a sweep."""
     votes = job.votes.without_truth()
     job.set_threads()
-    sweeper = make_sweeper(votes, job.config | {"random_state": job.seed}, control=job.control.part(0.0, _COMPUTED))
-    for sentence in sweeper.sentences:
+    again = job.share > 0
+    control = job.control.part(0.0, _COMPUTED)
+    sweeper = make_sweeper(votes, job.settings | {"random_state": job.seed}, control=control, on=job.engine)
+    for sentence in () if again else sweeper.sentences:
         job.note(sentence)
     written = -PARTIAL_SECONDS
     for progress in sweeper:
@@ -108,8 +113,8 @@ def make_sweeper(votes: Votes, config: dict[str, Any], **more: Any) -> Sweeper:
     from deem_core.training.sweep import Sweeper  # noqa: PLC0415
 
     settings = {name: value for name, value in config.items() if value is not None}
-    own = {name: settings.pop(name) for name in ("rates", "n_layers", "smoothing") if name in settings}
-    return Sweeper(votes, **own, config=TrainConfig.of(settings), **more)
+    own = {name: settings.pop(name) for name in ("rates", "n_layers", "smoothing", "on") if name in settings}
+    return Sweeper(votes, **(own | more), config=TrainConfig.of(settings))
 
 
 # ---------------------------------------------------------------------- train
@@ -122,7 +127,7 @@ def train(job: Job) -> None:
     model = make_model(**settings)
     job.set_threads()
     job.control.tell("Training", job.share)
-    model.fit(votes.without_truth(), control=job.control.part(0.0, _TRAINED))
+    model.fit(votes.without_truth(), control=job.control.part(0.0, _TRAINED), on=job.engine)
     job.set_device(model.device_)
     for sentence in [*model.findings_, *model.warnings_]:
         job.note(sentence)

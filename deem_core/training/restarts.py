@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from threading import Lock
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from deem_core.control import Control, Saved
-from deem_core.model.backend import crew, prepare, with_backend
+from deem_core.control import Control, Saved, Stopped
+from deem_core.engine import Told
+from deem_core.model.backend import prepare, with_backend
 from deem_core.model.config import Settings, Shape, TrainConfig
-from deem_core.model.devices import pick_device, release
-from deem_core.model.energy import Model, stack
+from deem_core.model.energy import Model
+from deem_core.model.energy import stack as stack_models
 from deem_core.model.kernel.compilation import available
-from deem_core.model.records import Record, has_settled
+from deem_core.model.records import Record
 from deem_core.model.trainer import Trainer, stack_size
 from deem_core.training.health import RestartHealth, hopeless, judge, survivors_suffice
 from deem_core.training.near_copies import Reduction
 from deem_core.training.parts import Part, ask, row_chunks
+from deem_core.training.places import Place
+from deem_core.training.stacks import Course, Shared, Stack, Trainable, Trained, train_stack
 from deem_core.training.start import MAJORITY, Start
 from deem_core.votes import Votes
 from deem_core.votes.alignment import anchored_map, class_map
 from deem_core.votes.arrays import spread_rows
+from deem_core.votes.recode import bare
 
 JUDGED_ROWS = 100_000
 """Rows, evenly spread, on which restarts are aligned with the majority vote and judged."""
@@ -81,20 +82,18 @@ class Reporter:
     def __init__(self, control: Control, watch: Watcher | None = None) -> None:
         self.control, self.watch = control, watch
         self._shares: dict[int, float] = {}
-        self._lock = Lock()
 
     def __call__(self, progress: Progress, *, resumed: bool = False) -> None:
         """Report a record; a resumed one only counts.
 
         It comes from a checkpoint and was reported before.
         """
-        with self._lock:
-            self._shares[progress.restart] = progress.share
-            if resumed:
-                return
-            if self.watch is not None:
-                self.watch(progress)
-            self.control.tell("Training", sum(self._shares.values()) / progress.restarts, progress)
+        self._shares[progress.restart] = progress.share
+        if resumed:
+            return
+        if self.watch is not None:
+            self.watch(progress)
+        self.control.tell("Training", sum(self._shares.values()) / progress.restarts, progress)
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,7 @@ class Fit:
         return self.part is not None and survivors_suffice(len(self.part.maps), self.asked)
 
 
-class Task(Protocol):
+class Task(Trainable, Protocol):
     """What restarts are trained on, and how they are judged."""
 
     def settings(self, config: TrainConfig) -> Settings:
@@ -136,11 +135,6 @@ class Task(Protocol):
     @property
     def shape(self) -> Shape:
         """Size of the table to train on."""
-
-    def trainer(
-        self, config: TrainConfig, seeds: Sequence[int], *, device: torch.device, crew: Executor | None
-    ) -> Trainer:
-        """Return restarts, ready to be trained."""
 
     def judge(self, model: Model, failures: Sequence[str | None]) -> tuple[list[RestartHealth], NDArray[np.intp]]:
         """Return the verdict on each restart and its class map (R, K)."""
@@ -164,6 +158,10 @@ class LabelTask:
     def __init__(self, votes: Votes, reduction: Reduction, start: Start = MAJORITY) -> None:
         reduced = reduction.reduce(votes.without_truth())
         self.votes, self.reduction, self.start = reduced.select_rows(reduced.votes_per_row > 0), reduction, start
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel without what only judging needs."""
+        return {**vars(self), "votes": bare(self.votes)}
 
     def settings(self, config: TrainConfig) -> Settings:
         """Return the configuration without gaps, and why it is so."""
@@ -206,63 +204,180 @@ class LabelTask:
         return Part(self.reduction, model, maps)
 
 
-def fit_restarts(
-    task: Task,
-    config: TrainConfig,
-    seeds: Sequence[int],
-    *,
-    asked: int,
-    report: Callable[[Record, float, bool], None],
-    pool: Executor,
-    control: Control | None = None,
-    name: str = "training",
-) -> Fit:
-    """Train ``asked`` restarts of a task and keep the living ones.
+@dataclass(frozen=True)
+class Training:
+    """Restarts of a table that are to be trained.
 
-    If too few survive, as many again are trained while there are seeds: collapse is mostly bad luck of a start.
-    Checkpoints are kept under keys that begin with ``name``. ``report`` is called, from several threads, with a record,
-    the share of its restart that is done, and whether it comes from a checkpoint.
+    Attributes
+    ----------
+    task : Task
+    seeds : list of int
+        One per restart; those beyond the ones asked for are trained if too few survive.
+    asked : int
+    name : str
+        Keys of its checkpoints begin with it.
+    """
+
+    task: Task
+    seeds: list[int]
+    asked: int
+    name: str = "training-0"
+
+
+def fit_restarts(
+    trainings: Sequence[Training],
+    config: TrainConfig,
+    *,
+    place: Place,
+    report: Callable[[int, Record, float, bool], None],
+    control: Control | None = None,
+) -> list[Fit]:
+    """Train restarts of some tables beside each other.
+
+    Living ones are kept. If too few of a table survive, as many again are trained while there are seeds: collapse is
+    mostly bad luck of a start. ``report`` is called with the position of a training, a record, the share of its restart
+    that is done, and whether it comes from a checkpoint.
 
     Raises
     ------
     Stopped
         If ``control`` says so.
     """
-    device = pick_device(config.device)
     control = control or Control()
-    settings = with_backend(task.settings(config), task.shape, device.type)
-    settings, size = _resumable(f"{name}-stacks", prepare(settings, control), asked, device, control)
-    settings = prepare(settings, control)  # the backend of the checkpoints may be another, and missing here
-    threads = crew(-(-asked // size))
+    under_way = [_UnderWay(training, config, place, control) for training in trainings]
+    courses = tuple(Course(own.training.task, own.settings, own.n_stacks) for own in under_way)
+    shared = Shared(courses, str(place.device))
+    with place.crew() as crew:
+        while stacks := [stack for at, own in enumerate(under_way) for stack in own.next_round(at)]:
+            for arrival in crew.run(train_stack, stacks, shared, control=control, keys=lambda stack: (stack.key,)):
+                stack = stacks[arrival.at]
+                own = under_way[stack.training]
+                if isinstance(arrival, Told):
+                    records, resumed = arrival.news.records, arrival.news.resumed
+                elif arrival.value is None:  # it was told to stop
+                    break
+                else:
+                    records, resumed = own.take(stack, arrival.value), False
+                for record in own.unheard(records):
+                    report(stack.training, record, record.update / own.n_updates, resumed)
+            if any(own.missing for own in under_way):
+                control.check()
+                raise Stopped("Stopped as requested.")
+            for own in under_way:
+                own.judge()
+        return [own.fit() for own in under_way]
 
-    def train(first: int) -> _Trained:
-        own = seeds[first : min(first + size, (first // asked + 1) * asked)]
-        trainer = task.trainer(settings.config, own, device=device, crew=threads)
-        return _Stack(trainer, first, f"{name}-{first}", control).train(report)
 
-    failures: list[str | None] = []
-    history: list[Record] = []
-    rounds: list[Model] = []
+class _UnderWay:
+    """A training under way: rounds of stacks, put together as they come."""
 
-    def models(begin: int) -> Iterator[Model]:
-        for own in pool.map(train, range(begin, begin + asked, size)):
-            failures.extend(own.failures)
-            history.extend(record for records in own.records for record in records)
-            yield own.model
+    def __init__(self, training: Training, config: TrainConfig, place: Place, control: Control) -> None:
+        self.training, self.asked, self.home = training, training.asked, place.home
+        task, device = training.task, place.device
+        settings = prepare(with_backend(task.settings(config), task.shape, device.type), control)
+        settings, self.size = _resumable(f"{training.name}-stacks", settings, self.asked, device, control)
+        self.settings = prepare(settings, control)  # the backend of the checkpoints may be another, and missing here
+        self.rounds: list[_Round] = []
+        self.health: list[RestartHealth] = []
+        self.alive: list[int] = []
+        self.over = False
+        self.heard: dict[int, int] = {}  # the latest update of each restart that was reported
 
-    for begin in range(0, len(seeds), asked):
-        rounds.append(_together(models(begin), asked))
-        model = stack(rounds) if len(rounds) > 1 else rounds[0]
-        health, maps = task.judge(model, failures)
-        alive = [r for r, verdict in enumerate(health) if verdict.kept]
-        if survivors_suffice(len(alive), asked) or hopeless(len(alive), len(health)):
-            break
-    part = None
-    if alive:
-        whole = len(alive) == model.n_models
-        survivors = model if whole else model.with_parameters([tensor[alive] for tensor in model.parameters()])
-        part = task.part(survivors.to("cpu"), maps[alive])  # a GPU is free for others after training
-    return Fit(part, settings, list(seeds[: len(health)]), health, history, asked)
+    @property
+    def n_stacks(self) -> int:
+        """Stacks of a round."""
+        return -(-self.asked // self.size)
+
+    @property
+    def n_updates(self) -> int:
+        """Updates of each restart."""
+        return int(self.settings.config.updates or 1)
+
+    @property
+    def missing(self) -> bool:
+        """Whether a stack that was begun has brought no result."""
+        return any(None in own.records for own in self.rounds)
+
+    def next_round(self, at: int) -> list[Stack]:
+        """Return the stacks to train next, none if it is over."""
+        begin = self.asked * len(self.rounds)
+        if self.over:
+            return []
+        self.rounds.append(_Round(self.asked))
+        seeds, name, end = self.training.seeds[: begin + self.asked], self.training.name, begin + self.asked
+        firsts = range(begin, end, self.size)
+        return [Stack(at, first, tuple(seeds[first : first + self.size]), f"{name}-{first}") for first in firsts]
+
+    def take(self, stack: Stack, trained: Trained) -> list[Record]:
+        """Put a trained stack in its place and return all its records."""
+        whole = self.rounds[stack.first // self.asked]
+        whole.put(stack.first % self.asked, trained, self.home)
+        return [record for records in trained.records for record in records]
+
+    def unheard(self, records: Sequence[Record]) -> Iterator[Record]:
+        """Yield the records that are news.
+
+        News of a piece that was done again comes twice, and on its way some may be lost.
+        """
+        for record in records:
+            if record.update > self.heard.get(record.restart, 0):
+                self.heard[record.restart] = record.update
+                yield record
+
+    def judge(self) -> None:
+        """Judge all restarts so far, and whether there are enough."""
+        if self.over:
+            return
+        failures = [failure for own in self.rounds for failure in own.failures]
+        models = [own.model for own in self.rounds]
+        self.model = stack_models(models) if len(models) > 1 else models[0]
+        self.health, self.maps = self.training.task.judge(self.model, failures)
+        self.alive = [r for r, verdict in enumerate(self.health) if verdict.kept]
+        enough = survivors_suffice(len(self.alive), self.asked) or hopeless(len(self.alive), len(self.health))
+        self.over = enough or len(self.health) >= len(self.training.seeds)
+
+    def fit(self) -> Fit:
+        """Return the training with its survivors."""
+        part, model, maps, alive = None, self.model, self.maps, self.alive
+        if alive:
+            whole = len(alive) == model.n_models
+            survivors = model if whole else model.with_parameters([tensor[alive] for tensor in model.parameters()])
+            part = self.training.task.part(survivors.to("cpu"), maps[alive])  # a GPU is free for others
+        history = [record for own in self.rounds for records in own.records for record in records or ()]
+        return Fit(part, self.settings, self.training.seeds[: len(self.health)], self.health, history, self.asked)
+
+
+class _Round:
+    """Restarts of a round, side by side in whatever order they come.
+
+    Each stack's model is let go as it is copied: with a thousand classes one takes 100 MB, and all of them are never
+    held twice.
+    """
+
+    def __init__(self, asked: int) -> None:
+        self.asked = asked
+        self.failures: list[str | None] = [None] * asked
+        self.records: list[list[Record] | None] = [None] * asked
+        self._model: Model | None = None
+
+    @property
+    def model(self) -> Model:
+        """All models of the round."""
+        if self._model is None:
+            raise RuntimeError("nothing has come yet")
+        return self._model
+
+    def put(self, at: int, trained: Trained, home: torch.device) -> None:
+        """Put a stack from this place on."""
+        own = trained.model
+        if self._model is None:
+            room = [tensor.new_empty((self.asked, *tensor.shape[1:]), device=home) for tensor in own.parameters()]
+            self._model = own.with_parameters(room)
+        places = slice(at, at + own.n_models)
+        for whole, tensor in zip(self._model.parameters(), own.parameters(), strict=True):
+            whole[places] = tensor
+        self.failures[places] = trained.failures
+        self.records[places] = trained.records
 
 
 def _resumable(
@@ -284,102 +399,3 @@ def _resumable(
         reasons = {**settings.reasons, "backend": "as when this training began"}
         settings = Settings(replace(settings.config, backend=before), reasons)
     return settings, int(saved.notes["stack_size"])
-
-
-def _together(models: Iterator[Model], count: int) -> Model:
-    """Return models side by side, each let go as it is copied.
-
-    With a thousand classes a model takes 100 MB, and all of them are never held twice.
-    """
-    room: list[torch.Tensor] = []
-    filled = 0
-    for model in models:
-        room = room or [tensor.new_empty((count, *tensor.shape[1:])) for tensor in model.parameters()]
-        for whole, own in zip(room, model.parameters(), strict=True):
-            whole[filled : filled + model.n_models] = own
-        filled += model.n_models
-    return model.with_parameters(room)
-
-
-class _Trained(NamedTuple):
-    """What is kept of a stack once it is trained.
-
-    The trainer's memory is for the next one.
-    """
-
-    model: Model
-    failures: list[str | None]
-    records: list[list[Record]]
-
-
-class _Stack:
-    """Restarts side by side, with their checkpoint under a key."""
-
-    def __init__(self, trainer: Trainer, first: int, key: str, control: Control) -> None:
-        self.trainer, self.first, self.key, self.control = trainer, first, key, control
-        self.records: list[list[Record]] = [[] for _ in trainer.seeds]
-
-    def train(self, report: Callable[[Record, float, bool], None]) -> _Trained:
-        """Train from the last checkpoint and report every record."""
-        self._load()
-        for own in self.records:
-            if own:
-                report(own[-1], self._share(own[-1]), True)
-        if not self._enough():
-            for records in self.trainer.run(self._before_update):
-                for own, record in zip(self.records, records, strict=True):
-                    own.append(replace(record, restart=record.restart + self.first))
-                    report(own[-1], self._share(own[-1]), False)
-                if self._enough():
-                    break
-        self._save()
-        return _Trained(self.trainer.finished(), self.trainer.failures, self.records)
-
-    def _share(self, record: Record) -> float:
-        return record.update / self.trainer.n_updates
-
-    def _enough(self) -> bool:
-        return self.trainer.config.early_stop and all(has_settled(own) for own in self.records)
-
-    def _before_update(self) -> None:
-        """Stop, or save a checkpoint, if it is time to."""
-        if self.control.stopped():
-            self._save()
-            self.control.check()
-        if self.control.due(self.key):
-            self._save()
-
-    def _save(self) -> None:
-        notes = {
-            "records": [[record.to_dict() for record in own] for own in self.records],
-            "failures": self.trainer.failures,
-        }
-        self.control.save(self.key, Saved(self.trainer.state(), notes))
-
-    def _load(self) -> None:
-        saved = self.control.load(self.key)
-        if saved is not None:
-            self.trainer.restore(saved.tensors)
-            self.trainer.failures = list(saved.notes["failures"])
-            self.records = [[Record.from_dict(item) for item in own] for own in saved.notes["records"]]
-
-
-@contextmanager
-def training_pool(device: torch.device) -> Iterator[Executor]:
-    """Yield a pool of threads to train in.
-
-    One thread per core on a CPU, one in all on a GPU, whose memory is given back at the end.
-
-    Torch works outside the interpreter lock, and one thread per core, each with its own stack of restarts, beats
-    several threads inside the small operations of one stack: so operations get one thread each meanwhile.
-    """
-    before = torch.get_num_threads()
-    on_cpu = device.type == "cpu"
-    if on_cpu:
-        torch.set_num_threads(1)
-    try:
-        with ThreadPoolExecutor((os.cpu_count() or 1) if on_cpu else 1) as pool:
-            yield pool
-    finally:
-        torch.set_num_threads(before)
-        release(device)

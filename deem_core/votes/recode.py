@@ -100,6 +100,14 @@ class Recoded:
         ]
 
 
+def bare(votes: Votes, *, soft: bool = False) -> Votes:
+    """Return the votes alone: no names of rows, no known labels.
+
+    That is all that training needs, and it travels light. With ``soft`` their probabilities come along.
+    """
+    return Votes(votes.codes, votes.classes, votes.learners, soft=votes.soft if soft else None)
+
+
 def as_votes(X: Any) -> Votes:
     """Return Votes from Votes, a frame, labels or probabilities.
 

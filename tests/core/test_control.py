@@ -106,7 +106,7 @@ def test_a_training_that_was_finished_is_not_trained_again(votes):
     asked = control.asked
     again = IRBM(**settings).fit(votes, control=control, watch=seen.append)
     assert not seen
-    assert control.asked == asked
+    assert control.asked <= asked + 1  # before its only stack, and before no update
     assert np.array_equal(first.predict(votes), again.predict(votes))
 
 

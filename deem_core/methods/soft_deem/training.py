@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -27,6 +28,7 @@ from deem_core.typing import Floats, Integers
 from deem_core.votes import Votes
 from deem_core.votes.alignment import class_map
 from deem_core.votes.arrays import spread_rows
+from deem_core.votes.recode import bare
 
 TRAINED_ROWS = 1_000_000
 """Rows, evenly spread, that batches are drawn from; a run sees fewer."""
@@ -111,9 +113,19 @@ class SoftTask:
     def __init__(self, votes: Votes, seed: int) -> None:
         if votes.soft is None:
             raise ValueError("there are no probabilities to train on")
-        self.votes, self.soft, self.seed = votes, votes.soft, seed
+        self.votes, self.seed = votes, seed
         self.weights: Floats = np.nan_to_num(learner_weights(votes), nan=1.0)  # nobody hears a silent learner
         self.voted = np.flatnonzero(votes.votes_per_row)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel without names of rows and known labels."""
+        return {**vars(self), "votes": bare(self.votes, soft=True)}
+
+    @property
+    def soft(self) -> NDArray[np.float32]:
+        """Probabilities (n, d, K)."""
+        assert self.votes.soft is not None  # noqa: S101  # looked at before
+        return self.votes.soft
 
     def settings(self, config: TrainConfig) -> Settings:
         """Return the configuration without gaps, and why it is so."""

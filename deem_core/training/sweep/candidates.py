@@ -157,9 +157,9 @@ def stacks_of(candidates: Sequence[Candidate], shape: Shape, device: torch.devic
     return [part.tolist() for group in groups.values() for part in np.array_split(group, math.ceil(len(group) / most))]
 
 
-def in_words(stacks: Sequence[Sequence[int]], device: torch.device, n_threads: int) -> str:
+def in_words(stacks: Sequence[Sequence[int]], where: str, at_once: int) -> str:
     """Return how the candidates train, for people."""
     size = max(map(len, stacks))
     together = f"side by side in stacks of {size}" if size > 1 else "one by one"
-    at_once = min(n_threads, len(stacks))
-    return f"{together}, {at_once} at a time on {device.type}" if at_once > 1 else f"{together} on {device.type}"
+    at_once = min(at_once, len(stacks))
+    return f"{together}, {at_once} at a time on {where}" if at_once > 1 else f"{together} on {where}"

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from deem_core.engine import cores
-from deem_core.model.backend import crew
-from deem_core.training.restarts import training_pool
-from deem_core.training.sweep.candidates import Candidate
-from deem_core.training.sweep.measure import Measure
-from deem_core.training.sweep.trainer import Stack
-from deem_core.votes import Votes
+from deem_core.control import NO_CONTROL, Control
+from deem_core.engine import Done
+from deem_core.training.places import Place
+from deem_core.training.sweep.pieces import Ground
 from deem_core.votes.arrays import spread_rows
 
 CALIBRATION_SECONDS = 0.4
@@ -57,39 +54,36 @@ class Cost:
         return float(total / min(self.threads, len(stacks)))
 
 
-def calibrate(
-    votes: Votes,
-    candidates: Sequence[Candidate],
-    stacks: Sequence[Sequence[int]],
-    measure: Measure,
-    device: torch.device,
-) -> Cost:
+def calibrate(ground: Ground, stacks: Sequence[Sequence[int]], place: Place) -> Cost:
     """Time the largest stack of every depth, on all cores at once."""
+    candidates, update, look = ground.candidates, {}, {}
     batch = int(candidates[0].config.batch_size or 1)
-    few = votes.select_rows(spread_rows(votes.n_rows, CALIBRATION_BATCHES * batch))
-    codes = torch.tensor(few.codes, device=device)
-    threads = cores() if device.type == "cpu" else 1
-
-    def time_one(members: Sequence[int]) -> tuple[float, float]:
-        stack = Stack(members, candidates, np.array([0, 1 << 40]))
-        stack.begin(few, codes, measure.seed, crew(len(stacks)))
-        begun = time.perf_counter()
-        stack.advance(measure, lambda: False)
-        look = (time.perf_counter() - begun) / len(members)
-        trainer = stack.trainer
-        assert trainer is not None  # noqa: S101
-        trainer.step()[2].tolist()  # the first is slower than those that follow
-        begun, updates = time.perf_counter(), 0
-        while updates < 2 or time.perf_counter() - begun < CALIBRATION_SECONDS:
-            _, _, energies = trainer.step()
-            updates += 1
-        energies.tolist()  # until then a GPU has only been told what to do
-        return (time.perf_counter() - begun) / updates, look
-
-    update, look = {}, {}
+    few = ground.votes.select_rows(spread_rows(ground.votes.n_rows, CALIBRATION_BATCHES * batch))
+    resident = None if ground.resident is None else torch.tensor(few.codes, device=place.device)
+    ground = replace(ground, votes=few, resident=resident, schedule=np.array([0, 1 << 40]))
+    at_once = min(place.at_once, len(stacks))
     for depth in {candidate.n_layers for candidate in candidates}:
-        own = [stack for stack in stacks if candidates[stack[0]].n_layers == depth]
-        with training_pool(device) as pool:
-            timings = list(pool.map(time_one, [max(own, key=len)] * min(threads, len(stacks))))
+        largest = max((stack for stack in stacks if candidates[stack[0]].n_layers == depth), key=len)
+        with place.crew() as crew:
+            arrivals = crew.run(time_stack, [largest] * at_once, ground, control=NO_CONTROL)
+            timings = [arrival.value for arrival in arrivals if isinstance(arrival, Done)]
         update[depth], look[depth] = (float(np.mean(part)) for part in zip(*timings, strict=True))
-    return Cost(update, look, tuple(candidate.n_layers for candidate in candidates), threads)
+    return Cost(update, look, tuple(candidate.n_layers for candidate in candidates), place.at_once)
+
+
+def time_stack(ground: Ground, members: Sequence[int], control: Control) -> Generator[None, None, tuple[float, float]]:
+    """Return the seconds of an update and of a look."""
+    stack, measure = ground.begun(members, control)
+    yield  # all stacks are begun before the first is timed
+    begun = time.perf_counter()
+    stack.advance(measure, lambda: False)
+    look = (time.perf_counter() - begun) / len(members)
+    trainer = stack.trainer
+    assert trainer is not None  # noqa: S101
+    trainer.step()[2].tolist()  # the first is slower than those that follow
+    begun, updates = time.perf_counter(), 0
+    while updates < 2 or time.perf_counter() - begun < CALIBRATION_SECONDS:
+        _, _, energies = trainer.step()
+        updates += 1
+    energies.tolist()  # until then a GPU has only been told what to do
+    return (time.perf_counter() - begun) / updates, look

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -86,6 +87,14 @@ class Measure:
         self.n_classes = votes.n_classes
         self.codes = torch.tensor(votes.codes[rows], device=device).to(torch.int64).unsqueeze(0)  # (1, m, d)
         self.seed, self.device = seed, device
+
+    def to(self, device: torch.device) -> Measure:
+        """Return the measure on another device."""
+        if device == self.device:
+            return self
+        moved = copy(self)
+        moved.codes, moved.device = self.codes.to(device), device
+        return moved
 
     @property
     def n_rows(self) -> int:

@@ -430,7 +430,12 @@ class Curves:
         own = {"difference": look.positive - look.negative, "seconds": seconds}
         for name in CURVES:
             getattr(self, name)[candidate, at] = own[name] if name in own else getattr(look, name)
-        self.shares[candidate] = look.shares
+        if not np.isfinite(self.difference[candidate, at + 1 :]).any():
+            self.shares[candidate] = look.shares
+
+    def known(self, candidate: int, at: int) -> bool:
+        """Return whether a record was entered."""
+        return bool(np.isfinite(self.difference[candidate, at]))
 
     def without_last(self, records: int) -> Self:
         """Return the curves as they were so many records ago."""

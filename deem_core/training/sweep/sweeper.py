@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from queue import SimpleQueue
 from threading import Event
 from typing import Any, ClassVar
 
@@ -15,27 +12,27 @@ import numpy as np
 import torch
 from sklearn.utils import check_random_state
 
-from deem_core.control import Control
-from deem_core.engine import cores
+from deem_core.control import Control, Halting
+from deem_core.engine import Engine, Told, cores
 from deem_core.errors import InputError
-from deem_core.model.backend import crew, prepare, with_backend
+from deem_core.model.backend import prepare, with_backend
 from deem_core.model.config import Settings, Shape, TrainConfig
-from deem_core.model.devices import pick_device
 from deem_core.model.records import Record
 from deem_core.training import guidance
 from deem_core.training.guidance import SMOOTHING
-from deem_core.training.restarts import training_pool
+from deem_core.training.places import Place
 from deem_core.training.start import NOTHING_TO_SWEEP, Plan, plan_sweep
 from deem_core.training.sweep.candidates import in_words, plan_candidates, stacks_of
 from deem_core.training.sweep.cost import calibrate
-from deem_core.training.sweep.depth import Dependence, dependence
+from deem_core.training.sweep.depth import Dependence
+from deem_core.training.sweep.kept import KeptStacks, Outcome
 from deem_core.training.sweep.measure import Look, Measure
+from deem_core.training.sweep.pieces import Ground, Looks, Swept, sweep_stack
 from deem_core.training.sweep.referee import Referee
 from deem_core.training.sweep.result import Curves, Sweep, finish
-from deem_core.training.sweep.trainer import Stack
 from deem_core.votes.arrays import spread_rows
 from deem_core.votes.checks import check_seed
-from deem_core.votes.recode import votes_to_learn_from
+from deem_core.votes.recode import bare, votes_to_learn_from
 
 UNLUCKY = (
     f"From the first initialisation a class died at most rates while no energy rose by more than {guidance.RISE:g} "
@@ -109,12 +106,15 @@ class Sweeper:
         All other settings. The sweep trains on the table that training would train on (``near_copies``), and
         for ``updates``, by default those of a default training at the default rate.
     control : Control, optional
-        Asked before every update whether to stop, and told every record.
+        Asked before every update whether to stop, told every record, and keeper of finished stacks of candidates, from
+        which a later sweep with the same arguments goes on.
     smoothing : float
         Weight of the past in the moving average that verdicts are drawn from.
     plan : Plan, optional
         Of a training from the majority vote that was planned already; by default it is planned here. A sweep never
         starts from groups of learners: `Sweep.training_start` says whether training would.
+    on : str or Engine, optional
+        Where to run: "local", "ray" or "ray://HOST:PORT"; see `deem_core.engine.engine_of`. The curves are the same.
     """
 
     def __init__(
@@ -127,11 +127,13 @@ class Sweeper:
         control: Control | None = None,
         smoothing: float = SMOOTHING,
         plan: Plan | None = None,
+        on: str | Engine | None = None,
     ) -> None:
         config = config or TrainConfig()
         guidance.smooth(np.zeros((1, 1)), smoothing)  # its bounds, before any work is done
         self.smoothing, self.control = smoothing, control or Control()
         check_seed(config.random_state)
+        self.place = Place.of(config.device, on)
         self.seed = int(check_random_state(config.random_state).randint(2**31 - 1))
         votes = votes_to_learn_from(votes, config.allow_few_learners)
         self.plan = plan_sweep(votes, config, self.seed, self.control) if plan is None else plan
@@ -140,18 +142,17 @@ class Sweeper:
         self.votes = reduced.select_rows(voted)
         self.sentences = (*self.plan.near_copies.sentences, *_start_note(self.plan))
         shape = Shape.of(self.votes)
-        self.device = pick_device(config.device)
         candidates, settings = plan_candidates(shape, replace(config, start="majority"), rates, n_layers)
-        settings = with_backend(settings, shape, self.device.type, trainings=len(candidates))
+        settings = with_backend(settings, shape, self.place.device.type, trainings=len(candidates))
         settings = prepare(settings, self.control)
         backend = settings.config.backend
         self.candidates = [replace(own, config=replace(own.config, backend=backend)) for own in candidates]
         self.settings = Settings(settings.config, {**settings.reasons, "start": self.plan.start.reason})
-        self.stacks = stacks_of(self.candidates, shape, self.device)
-        self.how = in_words(self.stacks, self.device, cores() if self.device.type == "cpu" else 1)
+        self.stacks = stacks_of(self.candidates, shape, self.place.device)
+        self.how = in_words(self.stacks, self.place.title, self.place.at_once)
         updates = int(self.settings.config.updates or 1)
         self.schedule = spread_rows(updates + 1, RECORDS + 1, nearest=True)
-        self.measure = Measure(self.votes, self.seed, self.device)
+        self.measure = Measure(self.votes, self.seed, self.place.home)
         if self.plan.tree is not None:
             self.measure.referee = Referee.of(self.plan.tree, votes.select_rows(voted).codes[self.measure.rows])
         self.curves = Curves.empty(len(self.candidates), len(self.schedule), self.votes.n_classes)
@@ -162,12 +163,11 @@ class Sweeper:
         self.ended = False
         self.step = STEP
         self._halt = Event()
+        self._begun = time.perf_counter()
 
     def estimate_seconds(self) -> float:
         """Return how long the sweep will take, from a few real updates."""
-        return calibrate(self.votes, self.candidates, self.stacks, self.measure, self.device).seconds(
-            self.schedule, self.stacks
-        )
+        return calibrate(self._ground(), self.stacks, self.place).seconds(self.schedule, self.stacks)
 
     def result(self) -> Sweep:
         """Return what is known so far, with verdicts and a recommendation.
@@ -182,13 +182,12 @@ class Sweeper:
         """Run the sweep and yield every record as it comes."""
         if self.seconds:
             raise InputError("This sweep has run already; make a new one to run it again.")
-        begun = time.perf_counter()
-        self.control.tell(STEP, 0.0)
-        yield from self._pass(begun)
+        self._begun = time.perf_counter()
+        yield from self._pass(0)
         if self.complete and guidance.unlucky_start(self.result().verdicts):
-            yield from self._again(begun)
+            yield from self._again()
 
-    def _again(self, begun: float) -> Iterator[SweepProgress]:
+    def _again(self) -> Iterator[SweepProgress]:
         """Repeat an unlucky sweep from another start, and keep the better one."""
         first, living = (self.seed, self.curves, self.failures, self.dependence), _living(self.result())
         self.seed = int(np.random.SeedSequence([self.seed, 1]).generate_state(1)[0] % (2**31 - 1))
@@ -196,31 +195,89 @@ class Sweeper:
         self.failures, self.dependence, self.complete = {}, {}, False
         self.step = STEP_AGAIN
         self._halt.clear()
-        yield from self._pass(begun)
+        yield from self._pass(1)
         if self.complete and _living(self.result()) >= living:
             self.sentences = (*self.sentences, UNLUCKY)
         else:  # stopped, or no better: the first stands
             self.seed, self.curves, self.failures, self.dependence = first
             self.complete = True
 
-    def _pass(self, begun: float) -> Iterator[SweepProgress]:
-        """Train all candidates once from the present seed."""
-        arrived: SimpleQueue[Arrival] = SimpleQueue()
-        with training_pool(self.device) as pool:
-            unfinished = Workers(self, pool, arrived).start()
-            try:
-                while unfinished:
-                    arrival = arrived.get()
-                    if arrival.error is not None:
-                        raise arrival.error
-                    self.failures |= arrival.stack.failures
-                    self.seconds = time.perf_counter() - begun
-                    yield from self._keep(arrival)
-                    unfinished -= arrival.last
-                self.complete = not self.stopped()
-            finally:
-                self._halt.set()
-                self.seconds = time.perf_counter() - begun
+    def _pass(self, which: int) -> Iterator[SweepProgress]:
+        """Train all candidates once from the present seed.
+
+        Stacks that were finished before an interruption are not trained again.
+        """
+        kept = KeptStacks(self.control, self._mark(which))
+        finished = {at for at, members in enumerate(self.stacks) if self._go_on_from(kept.load(members, self.curves))}
+        known = self.curves.seconds[np.isfinite(self.curves.seconds)]
+        self._begun = min(self._begun, time.perf_counter() - float(known.max(initial=0.0)))  # work before counts
+        self.control.tell(self.step, self._share)
+        control = Halting(self.control, self._halt)
+        try:
+            with self.place.crew() as crew:
+                for arrival in crew.run(
+                    *(sweep_stack, self.stacks, self._ground()),
+                    control=control,
+                    live=self._live(),
+                    wanted=lambda at: at not in finished,
+                ):
+                    self.seconds = time.perf_counter() - self._begun
+                    if isinstance(arrival, Told):
+                        yield from self._keep(arrival.news)
+                        continue
+                    swept: Swept = arrival.value
+                    for looks in swept.looks:
+                        yield from self._keep(looks)
+                    outcome = Outcome(swept.failures, swept.dependence)
+                    self._go_on_from(outcome)
+                    if swept.complete:
+                        finished.add(arrival.at)
+                        kept.save(self.stacks[arrival.at], self.curves, outcome)
+            self.complete = len(finished) == len(self.stacks)
+        finally:
+            self._halt.set()
+            self.seconds = time.perf_counter() - self._begun
+
+    def _go_on_from(self, outcome: Outcome | None) -> bool:
+        """Enter what a stack has brought beside its curves, if it has."""
+        if outcome is None:
+            return False
+        self.failures |= outcome.failures
+        self.dependence |= outcome.dependence
+        return True
+
+    def _ground(self) -> Ground:
+        """Return what all stacks share."""
+        remote = self.place.engine.remote
+        return Ground(
+            votes=bare(self.votes),
+            resident=None if remote else torch.tensor(self.votes.codes, device=self.place.device),
+            measure=self.measure,
+            candidates=self.candidates,
+            settings=self.settings,
+            schedule=self.schedule,
+            seed=self.seed,
+            device=str(self.place.device),
+            n_stacks=len(self.stacks),
+        )
+
+    def _live(self) -> int:
+        """Return how many stacks memory allows at once."""
+        cells = self.votes.n_learners * self.votes.n_classes
+        deepest = max(candidate.n_layers for candidate in self.candidates)
+        bytes_each = 4 * cells * (self.votes.n_classes + deepest * cells) * max(map(len, self.stacks))
+        return max(cores(), LIVE_BYTES // max(bytes_each, 1))
+
+    def _mark(self, which: int) -> dict[str, Any]:
+        """Return what the numbers of a stack depend on, beside the votes."""
+        return {
+            "pass": which,
+            "seed": self.seed,
+            "device": self.place.device.type,
+            "backend": self.settings.config.backend,
+            "schedule": self.schedule.tolist(),
+            "candidates": [[candidate.learning_rate, candidate.n_layers] for candidate in self.candidates],
+        }
 
     def end(self) -> None:
         """End the sweep as if there were no more to train.
@@ -234,26 +291,35 @@ class Sweeper:
         """Return whether somebody wished an end."""
         return self._halt.is_set() or self.control.stopped()
 
-    def _keep(self, arrival: Arrival) -> Iterator[SweepProgress]:
-        for at, look in arrival.looks:
-            self.curves.put(at, arrival.at, look, self.seconds)
-        if arrival.dependence:
-            self.dependence |= arrival.dependence
-        done = np.maximum(self.curves.reached, [len(self.schedule) * (at in self.failures) for at in self._all()])
-        share = float(done.sum() / (len(self.schedule) * len(self.candidates)))
-        for at, look in arrival.looks:
+    def _keep(self, news: Looks) -> Iterator[SweepProgress]:
+        """Enter a record of a stack and yield its news.
+
+        What a stack tells comes again with its result, and again where it was done again.
+        """
+        self.failures |= news.failures
+        looks = [(at, look) for at, look in news.looks if not self.curves.known(at, news.at)]
+        for at, look in looks:
+            self.curves.put(at, news.at, look, self.seconds)
+        share = self._share
+        for at, look in looks:
             progress = SweepProgress(
                 candidate=at,
                 candidates=len(self.candidates),
                 learning_rate=self.candidates[at].learning_rate,
                 n_layers=self.candidates[at].n_layers,
                 share=share,
-                record=self._record(at, int(self.schedule[arrival.at]), look),
+                record=self._record(at, int(self.schedule[news.at]), look),
                 share_ratio=look.share_ratio,
                 seconds_left=self.seconds * (1 - share) / share,
             )
             self.control.tell(self.step, share, progress)
             yield progress
+
+    @property
+    def _share(self) -> float:
+        """Share of all records that is known; abandoned candidates count as done."""
+        done = np.maximum(self.curves.reached, [len(self.schedule) * (at in self.failures) for at in self._all()])
+        return float(done.sum() / (len(self.schedule) * len(self.candidates)))
 
     def _all(self) -> range:
         return range(len(self.candidates))
@@ -280,65 +346,6 @@ class Sweeper:
         )
 
 
-@dataclass(frozen=True)
-class Arrival:
-    """One record of one stack, on its way from a worker.
-
-    ``last`` if there will be no other.
-    """
-
-    stack: Stack
-    at: int
-    looks: list[tuple[int, Look]]
-    last: bool
-    dependence: dict[int, Dependence]
-    error: BaseException | None = None
-
-
-class Workers:
-    """Threads that advance the stacks in turn, one record at a time."""
-
-    def __init__(self, sweeper: Sweeper, pool: Executor, arrived: SimpleQueue[Arrival]) -> None:
-        self.sweeper, self.pool, self.arrived = sweeper, pool, arrived
-        self.codes = torch.tensor(sweeper.votes.codes, device=sweeper.device)
-        self.stacks = [Stack(members, sweeper.candidates, sweeper.schedule) for members in sweeper.stacks]
-        self.waiting: deque[Stack] = deque(self.stacks)
-        self.several_depths = len({candidate.n_layers for candidate in sweeper.candidates}) > 1
-
-    def start(self) -> int:
-        """Start as many stacks as memory allows; return how many there are."""
-        cells = self.sweeper.votes.n_learners * self.sweeper.votes.n_classes
-        deepest = max(candidate.n_layers for candidate in self.sweeper.candidates)
-        bytes_each = 4 * cells * (self.sweeper.votes.n_classes + deepest * cells) * max(map(len, self.sweeper.stacks))
-        for _ in range(max(cores(), LIVE_BYTES // max(bytes_each, 1))):
-            if self.waiting:
-                self.pool.submit(self._work, self.waiting.popleft())
-        return len(self.stacks)
-
-    def _work(self, stack: Stack) -> None:
-        sweeper, looks, at = self.sweeper, None, stack.next
-        try:
-            if stack.trainer is None and not sweeper.stopped():
-                stack.begin(sweeper.votes, self.codes, sweeper.seed, crew(len(self.stacks)))
-            if stack.trainer is not None:
-                looks = stack.advance(sweeper.measure, sweeper.stopped)
-            last = looks is None or stack.done
-            dependences = self._dependence(stack) if looks is not None and stack.done and self.several_depths else {}
-        except BaseException as error:  # handed to whoever iterates
-            self.arrived.put(Arrival(stack, at, [], True, {}, error))
-            return
-        if not last:
-            self.pool.submit(self._work, stack)
-        else:
-            stack.trainer = None  # its memory is for the next one
-            if self.waiting:
-                self.pool.submit(self._work, self.waiting.popleft())
-        self.arrived.put(Arrival(stack, at, looks or [], last, dependences))
-
-    def _dependence(self, stack: Stack) -> dict[int, Dependence]:
-        return {at: dependence(stack.model_of(at), self.sweeper.measure.codes) for at in stack.members}
-
-
 def sweep(
     votes: Any,
     rates: Sequence[float] | None = None,
@@ -348,13 +355,14 @@ def sweep(
     watch: Callable[[SweepProgress], None] | None = None,
     control: Control | None = None,
     plan: Plan | None = None,
+    on: str | Engine | None = None,
     **settings: Any,
 ) -> Sweep:
     """Train at several learning rates, or depths, and judge their energy curves.
 
     Parameters
     ----------
-    votes, rates, n_layers, smoothing, control, plan
+    votes, rates, n_layers, smoothing, control, plan, on
         See `Sweeper`.
     watch : callable, optional
         Called with a `SweepProgress` at every record.
@@ -370,7 +378,9 @@ def sweep(
     2
     """
     config = TrainConfig.of(settings)
-    sweeper = Sweeper(votes, rates, n_layers=n_layers, config=config, control=control, smoothing=smoothing, plan=plan)
+    sweeper = Sweeper(
+        votes, rates, n_layers=n_layers, config=config, control=control, smoothing=smoothing, plan=plan, on=on
+    )
     for progress in sweeper:
         if watch is not None:
             watch(progress)
@@ -378,14 +388,19 @@ def sweep(
 
 
 def estimate(
-    votes: Any, rates: Sequence[float] | None = None, *, n_layers: int | Sequence[int] | None = None, **settings: Any
+    votes: Any,
+    rates: Sequence[float] | None = None,
+    *,
+    n_layers: int | Sequence[int] | None = None,
+    on: str | Engine | None = None,
+    **settings: Any,
 ) -> float:
-    """Return the seconds that `sweep` will take here.
+    """Return the seconds that `sweep` will take.
 
     For the same arguments, from a few real updates.
     """
     config = replace(TrainConfig.of(settings), start="majority")  # the same sweep, without the search for groups
-    return Sweeper(votes, rates, n_layers=n_layers, config=config).estimate_seconds()
+    return Sweeper(votes, rates, n_layers=n_layers, config=config, on=on).estimate_seconds()
 
 
 def _living(result: Sweep) -> int:

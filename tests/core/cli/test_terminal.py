@@ -45,6 +45,16 @@ def test_a_bar_shows_step_share_and_time_left_and_is_wiped_away(screen):
     assert len(last) >= longest
 
 
+def test_a_note_is_printed_once_and_the_bar_goes_on_below_it(screen):
+    with Bar() as bar:
+        bar.tell("Training", 0.5)
+        bar.note("A process was lost.")
+        bar.note("A process was lost.")
+        bar.tell("Training", 0.6)
+    assert screen.text.count("A process was lost.\n") == 1
+    assert " 60%  Training" in screen.text.split("lost.\n")[1]
+
+
 def test_long_steps_are_clipped(screen):
     with Bar() as bar:
         bar.tell("Running " + "x" * 100, 0.5)

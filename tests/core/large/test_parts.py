@@ -160,11 +160,10 @@ def test_a_model_is_applied_elsewhere_in_its_own_terms(file, tmp_path, elsewhere
         assert there.read_bytes() == here.read_bytes()
 
 
-def test_a_file_read_whole_says_that_nothing_is_shared_out(file, tmp_path, capsys):
+def test_what_is_not_shared_out_says_so(file, tmp_path, capsys):
     assert run("fuse", file, "-o", tmp_path / "a.csv", "--method", "mv", "--on", "ray") == 0
-    assert "The file is read whole, so there is nothing to share out: this runs on this machine." in (
-        capsys.readouterr().out
-    )
+    said = "There is nothing to share out in Majority vote, so it runs on this machine and not on ray."
+    assert said in capsys.readouterr().out
     assert run("fuse", file, "-o", tmp_path / "a.csv", "--method", "mv") == 0
     assert "share out" not in capsys.readouterr().out
 

@@ -9,7 +9,7 @@ import torch
 from deem_core.errors import InputError
 from deem_core.model import devices, passport
 from deem_core.model.devices import expected_device, likely_device, pick_device
-from deem_core.training.restarts import training_pool
+from deem_core.training.places import Place
 
 
 def test_a_device_is_picked():
@@ -73,7 +73,7 @@ def test_memory_is_asked_of_the_gpu_and_given_back(monkeypatch):
     assert devices.free_bytes(torch.device("cpu")) is None
     emptied = []
     monkeypatch.setattr(torch.mps, "empty_cache", lambda: emptied.append("mps"))
-    with training_pool(torch.device("mps")):
+    with Place.of("mps").crew():
         assert not emptied
     assert emptied == ["mps"]
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (5_000, 9_000))

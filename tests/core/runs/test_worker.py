@@ -21,10 +21,12 @@ from deem_core.answers import StoredAnswer
 from deem_core.errors import InputError
 from deem_core.files.plain import to_plain
 from deem_core.methods import registry
-from deem_core.runs import Run, State, Workspace, worker
+from deem_core.runs import Run, State, Workspace, attendance, worker
+from deem_core.runs.control import RunControl
 from deem_core.runs.process import Worker
-from deem_core.runs.run import DIED, worker_of
+from deem_core.runs.run import DIED, WORKER, worker_of
 from deem_core.runs.status import Status, rounded
+from deem_core.training.sweep import trainer as sweep_trainer
 from tests.core.runs.helpers import LONG, PATIENCE, QUICK, ROOT, ended, ensemble, script, small, until
 
 
@@ -34,7 +36,9 @@ def training(run) -> bool:
 
 def worked_on(workspace: Workspace, run: Run) -> State:
     """Let this process, which has imported torch already, do the work of a worker."""
-    worker._attend(workspace.root, workspace.queue, run, worker._claim(workspace.queue, run))
+    ticket = worker._claim(workspace.queue, run)
+    worker._attend(workspace.root, workspace.queue, run, ticket)
+    ticket.give_back()
     return run.state()
 
 
@@ -95,6 +99,49 @@ def test_a_sweep_leaves_curves_and_a_recommendation(workspace):
     table = pq.read_table(run.result("result.parquet"))
     assert set(table["learning_rate"].to_pylist()) == {0.01, 0.1}
     assert table.num_rows == len(told)
+
+
+def test_a_resumed_sweep_goes_on_from_its_finished_candidates(workspace, monkeypatch):
+    config = {"device": "cpu", "rates": [0.05, 0.1, 0.2, 0.5], "updates": 600, "random_state": 1}
+    config |= {"start": "majority", "batch_size": 32, "backend": "torch"}
+
+    def numbers(run):
+        content = run.summary()
+        for item in content["rates"]:
+            del item["seconds"]
+        return {name: value for name, value in content.items() if name not in ("seconds", "how")}
+
+    whole = workspace.new_run("sweep", ensemble(workspace), config)
+    assert worked_on(workspace, whole).state == "done", whole.state().reason
+
+    class StopsAfterOne(RunControl):
+        def save(self, key, saved):
+            super().save(key, saved)
+            if key.startswith("sweep-"):
+                self.stop.set()
+
+    run = workspace.new_run("sweep", ensemble(workspace), config)
+    with monkeypatch.context() as patch:
+        patch.setattr(worker, "RunControl", StopsAfterOne)
+        assert worked_on(workspace, run).state == "cancelled"
+    kept = sorted((run.path / "checkpoint").glob("sweep-*.safetensors"))
+    assert kept
+    for path in kept[1:]:  # both were at their last record
+        path.unlink()
+    assert json.loads((run.path / "partial.json").read_text())["rates"]
+    trained = []
+    begin = sweep_trainer.Stack.begin
+    monkeypatch.setattr(
+        sweep_trainer.Stack, "begin", lambda stack, *asked: (trained.append(stack.members), begin(stack, *asked))
+    )
+    (run.path / WORKER).unlink()  # this process lives on
+    attendance.make_ready(run)
+    assert run.state().share > 0.2
+    assert worked_on(workspace, run).state == "done", run.state().reason
+    assert len(trained) == 1
+    assert numbers(run) == numbers(whole)
+    notes = [line["text"] for line in run.progress()[0] if line["type"] == "note"]
+    assert len(notes) == len(set(notes))
 
 
 def test_a_comparison_leaves_the_labels_and_scores_of_every_method(workspace):

@@ -1,7 +1,5 @@
 """Restarts are judged in the classes of the majority vote, whatever their hidden states mean."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 import torch
@@ -10,7 +8,8 @@ from deem_core import Votes
 from deem_core.model.config import TrainConfig
 from deem_core.model.energy import initialise, stack
 from deem_core.training.near_copies import Reduction
-from deem_core.training.restarts import LabelTask, fit_restarts
+from deem_core.training.places import Place
+from deem_core.training.restarts import LabelTask, Training, fit_restarts
 
 CYCLES = [(1, 2, 0), (2, 0, 1)]
 """Class of each hidden state: maps that are not their own inverse."""
@@ -56,8 +55,7 @@ def test_survivors_keep_their_own_maps_and_the_truth_is_not_looked_at(votes, mon
     monkeypatch.setattr(LabelTask, "judge", judged)
     config = TrainConfig(updates=1, batch_size=100, n_layers=1, backend="torch", device="cpu")
     task = LabelTask(votes, Reduction.of(votes.learners))
-    with ThreadPoolExecutor(1) as pool:
-        fit = fit_restarts(task, config, [1, 2, 3], asked=3, report=lambda *_: None, pool=pool)
+    (fit,) = fit_restarts([Training(task, [1, 2, 3], 3)], config, place=Place.of("cpu"), report=lambda *_: None)
     assert fit.part is not None
     assert fit.part.maps.tolist() == [list(cycle) for cycle in CYCLES]
     assert fit.part.model.n_models == 2

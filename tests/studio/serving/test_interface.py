@@ -279,6 +279,12 @@ def test_no_option_of_a_request_names_a_file_of_the_machine():
             assert action.metavar not in ("FILE", "OUT", "CSV", "MODEL", "FUSED"), (command, name)
 
 
+@pytest.mark.parametrize("command", ["describe", "fuse", "apply"])
+def test_an_address_names_no_cluster(command):
+    """Else whoever reaches the app could make it call any machine."""
+    assert "on" not in cli.requests._options(command)
+
+
 def test_methods_and_bodies_that_do_not_fit_get_a_sentence(serve):
     server = serve()
     assert server.get("fuse").status == 405
