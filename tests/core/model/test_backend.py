@@ -212,7 +212,7 @@ def test_a_run_that_torch_began_goes_on_by_torch():
 
 
 def test_rows_are_shared_out_only_where_trainings_leave_cores_idle(monkeypatch):
-    monkeypatch.setattr(backends, "cores", lambda: 4)
+    monkeypatch.setattr("deem_core.engine.local.cores", lambda: 4)
     monkeypatch.delenv("DEEM_THREADS", raising=False)
     assert backends.crew(4) is None
     assert backends.crew(3) is not None

@@ -1,15 +1,13 @@
 """Runs that share out their work: their lane, their device in words, their patience, and rows in pieces."""
 
 import os
-import pickle
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
 from deem_core import simulation
 from deem_core.answers import StoredAnswer
-from deem_core.engine import CLUSTER, Done, Node
+from deem_core.engine import CLUSTER, Local
 from deem_core.errors import InputError
 from deem_core.files.atomic import write_json
 from deem_core.runs import FusionSummary, differing_settings, job, sharing
@@ -20,37 +18,10 @@ from deem_core.runs.queue import SHORT, device_of, queue_of
 from deem_core.runs.status import Status
 from deem_core.runs.worker import PATIENCE_SECONDS, PATIENCE_SHARED_SECONDS, patience_of
 from tests.core.runs.helpers import script, small
+from tests.engines import Carrying
 from tests.in_process import QUICK, add_votes, done
 
 ADDRESS = "ray://10.0.0.1:10001"
-
-
-def _carried(value):
-    return pickle.loads(pickle.dumps(value))  # noqa: S301  # one's own
-
-
-class Pickling:
-    """An engine whose pieces, and what they share, are pickled on their way."""
-
-    wish, remote, gpus = ADDRESS, True, 0.0
-
-    def __init__(self):
-        self.pieces = 0
-
-    @contextmanager
-    def crew(self, *, gpu=False):
-        yield self
-
-    def nodes(self):
-        return [Node("elsewhere", 1, 0)]
-
-    def run(self, work, pieces, shared=None, *, control, **more):
-        for at, piece in enumerate(pieces):
-            self.pieces += 1
-            task = work(_carried(shared), _carried(piece), control)
-            with pytest.raises(StopIteration) as end:
-                next(task)
-            yield Done(at, end.value.value)
 
 
 @pytest.mark.parametrize("kind", ["train", "sweep", "compare", "apply"])
@@ -90,6 +61,7 @@ def test_the_cluster_stays_the_device_unless_this_machine_computes_after_all(wor
 def test_a_summary_says_that_the_cluster_computed(workspace, monkeypatch):
     from deem_core.runs import kinds
 
+    monkeypatch.setattr(job, "engine_of", lambda on: Carrying())
     made = _job(workspace, on=ADDRESS, **QUICK)
     kinds.train(made)
     made.control.status.end("done")
@@ -135,15 +107,15 @@ def applied(tmp_path_factory):
 
 @pytest.mark.parametrize("config", [{}, {"n_layers": 1, "draws": 2}, {"method": "irbm_cd"}])
 def test_rows_in_pieces_get_the_labels_that_they_get_together(applied, monkeypatch, config):
-    engine = Pickling()
-    monkeypatch.setattr(job, "engine_of", lambda on: engine if on == ADDRESS else pytest.fail(on))
+    engine = Carrying()
+    monkeypatch.setattr(job, "engine_of", lambda on: engine if on == ADDRESS else Local())
     monkeypatch.setattr(sharing, "PIECE_ROWS", 50)
     monkeypatch.setattr("deem_core.runs.kinds.SHARED_ROWS", 601)
     here, _ = applied(config, on=ADDRESS)
-    assert engine.pieces == 0  # too few rows
+    assert not engine.ran  # too few rows
     monkeypatch.setattr("deem_core.runs.kinds.SHARED_ROWS", 600)
     shared, _ = applied(config, on=ADDRESS)
-    assert engine.pieces > 10
+    assert len(engine.ran) > 10
     np.testing.assert_array_equal(shared.posterior, here.posterior)
     np.testing.assert_array_equal(shared.codes, here.codes)
     np.testing.assert_array_equal(shared.support, here.support)
