@@ -59,6 +59,7 @@ def test_a_comparison_on_two_nodes_is_that_of_one_machine(cluster, votes, alone)
     assert records[-1][1] == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_a_node_killed_in_the_middle_loses_nothing(cluster, votes):
     alone = compare(votes, **LONG, on="local")
     killed = []
@@ -92,6 +93,7 @@ def test_a_comparison_on_a_cluster_ends_within_seconds_of_the_wish(cluster, vote
     assert time.monotonic() - begun[0] < 10
 
 
+@pytest.mark.slow
 def test_a_run_whose_driver_was_killed_goes_on_from_what_was_done(cluster, votes, tmp_path, monkeypatch):
     alone = compare(votes, **LONG, on="local")
     monkeypatch.setattr(Workspace, "_start", lambda self, run: None)

@@ -72,6 +72,7 @@ def test_a_node_that_is_killed_costs_a_training_nothing(cluster, votes):
     same_training(there, DEEM(**settings).fit(votes))
 
 
+@pytest.mark.slow
 def test_a_node_that_is_killed_costs_a_sweep_nothing(cluster, votes):
     control = Hearing(0.15, cluster.kill_second)
     there = sweep(votes, RATES, updates=1500, on="ray", control=control, **SETTINGS)
@@ -96,6 +97,7 @@ def test_both_end_within_seconds_when_told_to(cluster, votes):
     assert not result.complete
 
 
+@pytest.mark.slow
 def test_a_stopped_training_goes_on_from_the_checkpoints_of_the_cluster(cluster, votes, monkeypatch):
     monkeypatch.setenv("DEEM_CHECKPOINT_SECONDS", "0.2")
     settings = {**SETTINGS, "restarts": 4, "updates": 1500, "backend": "torch"}
@@ -135,6 +137,7 @@ def plain(workspace, kind, config):
     return run
 
 
+@pytest.mark.slow
 def test_a_training_whose_driver_is_killed_goes_on(cluster, workspace):
     config = {**SETTINGS, "restarts": 4, "updates": 2500, "backend": "torch"}
 
