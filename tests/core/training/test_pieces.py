@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from deem_core import DEEM, IRBM, SoftDEEM, simulate, sweep
+from deem_core import DEEM, IRBM, SoftDEEM, fuse, simulate, sweep
+from deem_core.auto import verbs
 from deem_core.control import Control, Saved, Stopped
 from deem_core.engine import Done, Told
 from deem_core.errors import InputError
@@ -426,3 +427,26 @@ def test_the_command_line_names_an_engine(tmp_path, capsys, monkeypatch):
     capsys.readouterr()
     assert cli.main([*fused, "--method", "ds"]) == 0
     assert "nothing to share out in Dawid-Skene, so it runs on this machine" in capsys.readouterr().out
+
+
+def test_fusing_trains_where_it_is_told(votes):
+    engine, keeper = Carrying(), Keeper()
+    here, there = (fuse(votes, "deem", on=on, restarts=2, **SMALL) for on in ("local", engine))
+    assert engine.ran
+    assert np.array_equal(here.posterior, there.posterior)
+    fuse(votes, "mv", control=keeper, on=engine)
+    assert keeper.notes == ["There is nothing to share out in Majority vote, so it runs on this machine and not on ray."]
+
+
+def test_a_training_that_auto_considers_goes_where_it_is_told(votes, monkeypatch):
+    engine, keeper, asked = Carrying(), Keeper(), []
+
+    def train(votes, method, *, on=None, control=None, **settings):
+        asked.append(on)
+        return DEEM(restarts=1, **SMALL).fit(votes, on="local")
+
+    monkeypatch.setattr(verbs, "train", train)
+    gold = [label if row < 30 else None for row, label in enumerate(votes.classes[votes.truth].tolist())]
+    fuse(votes, gold=gold, consider=["deem", "ds"], random_state=0, control=keeper, on=engine)
+    assert asked == [engine]
+    assert keeper.notes == []
