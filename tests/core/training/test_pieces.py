@@ -375,6 +375,42 @@ def test_a_piece_computes_with_one_thread(monkeypatch):
         torch.set_num_threads(before)
 
 
+class Together(Carrying):
+    """All pieces are under way at once; of those that nobody waits for any more nothing is kept."""
+
+    def run(self, work, pieces, shared=None, *, control, **more):
+        under_way = {at: work(shared, piece, control) for at, piece in enumerate(pieces)}
+        try:
+            while under_way:
+                for at, task in list(under_way.items()):
+                    try:
+                        yield Told(at, next(task))
+                    except StopIteration as end:
+                        del under_way[at]
+                        yield Done(at, end.value)
+        finally:
+            control.keeps = False
+
+
+def test_all_stacks_that_are_told_to_stop_leave_their_checkpoints(votes):
+    class Last(Keeper):
+        def stopped(self):
+            return sum(step == "Training" for step, _, _ in self.told) > 5
+
+        def due(self, key):
+            return False
+
+        def save(self, key, saved):
+            if self.keeps:
+                super().save(key, saved)
+
+    keeper = Last()
+    with pytest.raises(Stopped):
+        DEEM(restarts=5, **SMALL).fit(votes, control=keeper, on=Together())
+    stacks_kept = [key for key in keeper.kept if key.startswith("training-0-") and key != "training-0-stacks"]
+    assert len(stacks_kept) > 1
+
+
 def test_what_has_no_pieces_says_that_it_runs_here(votes):
     keeper = Keeper()
     IRBM().fit(votes, control=keeper, on=Carrying())
