@@ -90,7 +90,7 @@ def fuse(
     if stays := left_here(method, consider, on):
         control.note(stays)
     seed: Any = random_state
-    also = further(votes, method, consider, seed, control, on)
+    also = further(votes, method, consider, seed, control, on=on)
     return fuse_run(votes, method, seed, also=also, control=control).answer
 
 
@@ -181,6 +181,7 @@ def further(
     consider: Sequence[str],
     seed: int | None,
     control: Control,
+    *,
     on: str | Engine | None = None,
 ) -> dict[str, Answer]:
     """Return the answers of further methods between which gold chooses, by title.

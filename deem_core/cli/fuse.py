@@ -197,7 +197,7 @@ def _fuse(options: argparse.Namespace) -> None:
         seed = settings.pop("random_state")
         refuse_settings(options.method, settings)
         with Bar() as bar:
-            also = further(reading.votes, options.method, options.consider, seed, bar, options.on)
+            also = further(reading.votes, options.method, options.consider, seed, bar, on=options.on)
             made = fuse_run(reading.votes, options.method, seed, also=also, control=bar)
         stays = left_here(options.method, options.consider, options.on)
         answer, sentences = made.answer, [*made.answer.notes, *filter(None, [stays])]

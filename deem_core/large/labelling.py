@@ -156,9 +156,9 @@ class Review:
         return cls(scale, float(limit), int(extract.rows[np.flatnonzero(scores == limit)[taken - 1]]))
 
     def doubtful(self, votes: Votes, answer: Answer, start: int) -> tuple[Mask, int]:
-        """Return the doubtful rows of a part, (b,), and how many of them are at the limit.
+        """Return the doubtful rows of a part, (b,).
 
-        ``start`` is the position of its first row in the file.
+        Beside them, how many of them are at the limit. ``start`` is the position of its first row in the file.
         """
         scores = self.scale.scores(votes, answer.posterior)
         tied = (scores == self.limit) & (np.arange(start, start + len(scores)) <= self.last)

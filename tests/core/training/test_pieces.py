@@ -471,7 +471,9 @@ def test_fusing_trains_where_it_is_told(votes):
     assert engine.ran
     assert np.array_equal(here.posterior, there.posterior)
     fuse(votes, "mv", control=keeper, on=engine)
-    assert keeper.notes == ["There is nothing to share out in Majority vote, so it runs on this machine and not on ray."]
+    assert keeper.notes == [
+        "There is nothing to share out in Majority vote, so it runs on this machine and not on ray."
+    ]
 
 
 def test_a_training_that_auto_considers_goes_where_it_is_told(votes, monkeypatch):
