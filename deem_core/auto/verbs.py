@@ -15,6 +15,7 @@ from deem_core.auto.decision import make_field
 from deem_core.auto.fusion import AUTO, fuse_run
 from deem_core.auto.judgement import judged
 from deem_core.control import NO_CONTROL, Control
+from deem_core.engine import LOCAL, Engine, stays_here
 from deem_core.errors import InputError
 from deem_core.estimators.verbs import train
 from deem_core.gold.questions import Questions, questions
@@ -37,6 +38,7 @@ def fuse(
     consider: Sequence[str] = (),
     random_state: int | None = None,
     control: Control | None = None,
+    on: str | Engine | None = None,
     **settings: Any,
 ) -> Answer:
     """Fuse votes into one label per row by any method.
@@ -57,6 +59,9 @@ def fuse(
         Same number, same labels.
     control : Control, optional
         Says whether to go on.
+    on : str or Engine, optional
+        Where models are trained: "local", "ray" or "ray://HOST:PORT"; $DEEM_ENGINE by default, else here. All else runs
+        here.
     **settings
         Of `deem_core.model.config.TrainConfig`, for methods that train a model.
 
@@ -75,15 +80,18 @@ def fuse(
     check_seed(random_state, generators=True)
     votes, control = with_gold(as_votes(votes), gold), control or NO_CONTROL
     if registry.entry(method).trained:
-        model = train(votes, method, random_state=random_state, control=control, **settings)
+        model = train(votes, method, random_state=random_state, control=control, on=on, **settings)
         return judged(model.fuse(votes), method, control=control)
     if settings:
         raise InputError(
             f"The method {method} trains nothing and has no setting {sorted(settings)[0]!r}; name one that trains, "
             "such as method='deem', or leave it out."
         )
+    if stays := left_here(method, consider, on):
+        control.note(stays)
     seed: Any = random_state
-    return fuse_run(votes, method, seed, also=further(votes, method, consider, seed, control), control=control).answer
+    also = further(votes, method, consider, seed, control, on=on)
+    return fuse_run(votes, method, seed, also=also, control=control).answer
 
 
 def check(
@@ -95,6 +103,7 @@ def check(
     review_below: float = REVIEW_CONFIDENCE,
     random_state: int | None = None,
     control: Control | None = None,
+    on: str | Engine | None = None,
     **settings: Any,
 ) -> Check:
     """Hold fused labels against named conditions.
@@ -106,7 +115,7 @@ def check(
     fail_on : str or iterable of str, optional
         Conditions such as ``"collapse,captured,below-review=0.2"``; see `deem_core.answers.conditions.CONDITIONS`. By
         default those of `deem_core.answers.conditions.DEFAULT`.
-    method, gold, random_state, control, **settings
+    method, gold, random_state, control, on, **settings
         Of `fuse`; an Answer has them behind it.
     review_below : float
         Confidence below which ``below-review`` counts a row.
@@ -127,11 +136,11 @@ def check(
     if isinstance(votes, Answer):
         return look(Evidence(votes, votes.alarms, review_below, votes.gold), wishes)
     if not registry.entry(method).trained:
-        answer = fuse(votes, method, gold=gold, random_state=random_state, control=control, **settings)
+        answer = fuse(votes, method, gold=gold, random_state=random_state, control=control, on=on, **settings)
         return look(Evidence(answer, answer.alarms, review_below, answer.gold), wishes)
     check_seed(random_state, generators=True)
     votes, control = with_gold(as_votes(votes), gold), control or NO_CONTROL
-    model = train(votes, method, random_state=random_state, control=control, **settings)
+    model = train(votes, method, random_state=random_state, control=control, on=on, **settings)
     answer = judged(model.fuse(votes), method, control=control)
     return look(Evidence(answer, _alarms_of(model, answer), review_below, answer.gold), wishes)
 
@@ -156,8 +165,24 @@ def _alarms_of(model: Fuser, answer: Answer) -> tuple[Alarm, ...]:
     )
 
 
+def left_here(method: str, consider: Sequence[str], on: str | Engine | None) -> str:
+    """Return the sentence for a method that runs here in any case.
+
+    Empty if no other place was asked for, or a model is trained beside it.
+    """
+    if any(registry.entry(name).trained for name in consider):
+        return ""
+    return stays_here(registry.entry(method).title, on)
+
+
 def further(
-    votes: Votes, method: str, consider: Sequence[str], seed: int | None, control: Control
+    votes: Votes,
+    method: str,
+    consider: Sequence[str],
+    seed: int | None,
+    control: Control,
+    *,
+    on: str | Engine | None = None,
 ) -> dict[str, Answer]:
     """Return the answers of further methods between which gold chooses, by title.
 
@@ -171,10 +196,12 @@ def further(
     if method != AUTO or votes.gold is None:
         raise InputError("auto considers further methods only where there are gold rows: add some as gold.")
     blind = votes.without_truth().without_gold()
-    return {
-        registry.entry(name).title: fuse(blind, name, random_state=seed, control=control.part(0.0, 0.5))
-        for name in consider
-    }
+    part, found = control.part(0.0, 0.5), dict[str, Answer]()
+    for name in consider:
+        item = registry.entry(name)
+        where = on if item.trained else LOCAL
+        found[item.title] = fuse(blind, name, random_state=seed, control=part, on=where)
+    return found
 
 
 def ask(answer: Any, n: int = 20, *, random_state: int = 0, control: Control | None = None) -> Questions:

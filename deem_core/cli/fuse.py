@@ -12,7 +12,7 @@ from deem_core.answers.answer import Answer
 from deem_core.answers.writers import FORMATS, Names, check_output, format_name, write_answer
 from deem_core.auto import AUTO, fuse_run
 from deem_core.auto.judgement import judged
-from deem_core.auto.verbs import further
+from deem_core.auto.verbs import further, left_here
 from deem_core.cli import outcome, parts
 from deem_core.cli.options import (
     add_command,
@@ -197,9 +197,9 @@ def _fuse(options: argparse.Namespace) -> None:
         seed = settings.pop("random_state")
         refuse_settings(options.method, settings)
         with Bar() as bar:
-            also = further(reading.votes, options.method, options.consider, seed, bar)
+            also = further(reading.votes, options.method, options.consider, seed, bar, on=options.on)
             made = fuse_run(reading.votes, options.method, seed, also=also, control=bar)
-        stays = stays_here(METHODS[options.method].title, options.on)
+        stays = left_here(options.method, options.consider, options.on)
         answer, sentences = made.answer, [*made.answer.notes, *filter(None, [stays])]
         result = {**outcome.result_of(made.summary), "warnings": sentences}
     seconds = time.perf_counter() - start

@@ -30,6 +30,8 @@ class MethodProgress:
         Runs of it that are done, and runs planned.
     result : MethodResult, optional
         Once the method is done; scores come at the end of the comparison, after all labels exist.
+    low, width : float
+        Share of the whole before the method in their order, and its own, by expected times.
     share : float
         How much of the whole is done, by expected times and seeds.
     running : tuple of str
@@ -45,6 +47,8 @@ class MethodProgress:
     seed: int
     seeds: int
     result: MethodResult | None = None
+    low: float = 0.0
+    width: float = 1.0
     share: float = 0.0
     running: tuple[str, ...] = ()
 
@@ -122,6 +126,8 @@ class Board(Control):
     def begun(self, name: str, number: int) -> None:
         """Tell that a run has begun, once where it is begun again."""
         line = self.lines[name]
+        if line.over:  # it was on its way when the result was known
+            return
         line.shares[number] = 0.0
         if number not in line.running:
             line.running.add(number)
@@ -158,11 +164,14 @@ class Board(Control):
 
     def _announce(self, line: Line, result: MethodResult | None = None) -> None:
         names = list(self.lines)
+        at = names.index(line.item.name)
         done = sum(share == 1.0 for number, share in line.shares.items() if number not in line.running)
         progress = MethodProgress(
-            *(line.item.name, line.item.title, names.index(line.item.name), len(names)),
+            *(line.item.name, line.item.title, at, len(names)),
             *(done if result is None else result.seeds, line.seeds),
             result=result,
+            low=sum(self.lines[name].width for name in names[:at]),
+            width=line.width,
             share=self.share,
             running=self.running,
         )

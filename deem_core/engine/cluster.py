@@ -130,6 +130,7 @@ class _Turns:
         self.task, self.cargo, self.waiting, self.control, self.keys = task, cargo, waiting, control, keys
         self.desk = ray.remote(num_cpus=0, max_restarts=-1)(Desk).remote()
         self.under_way: dict[Any, _Piece] = {}
+        self.ending = False
 
     def run(self) -> Iterator[Told | Done]:
         """Hand out pieces until all are done or the control says stop."""
@@ -142,6 +143,8 @@ class _Turns:
             try:
                 for _ in self._end():  # to nobody
                     pass
+            except Exception:  # what ended the others comes first, or nobody waits for it
+                _log.exception("A piece failed while it was ended.")
             finally:
                 with suppress(exceptions.RayError):
                     ray.kill(self.desk)
@@ -173,8 +176,13 @@ class _Turns:
                 self._again(own, error)
 
     def _again(self, own: _Piece, error: Exception) -> None:
-        """Hand out a piece once more whose machine or process was lost."""
+        """Hand out a piece once more whose machine or process was lost.
+
+        Unless all are being ended.
+        """
         _log.warning("A piece was lost: %s", error)
+        if self.ending:
+            return
         if own.tries >= TRIES:
             raise EngineError(
                 f"A piece of the work was lost {TRIES} times with the process that worked on it "
@@ -200,6 +208,7 @@ class _Turns:
 
     def _end(self) -> Iterator[Told | Done]:
         """End the pieces that are under way: politely, then by force."""
+        self.ending = True
         until = time.monotonic() + PATIENCE_SECONDS
         try:
             while self.under_way and time.monotonic() < until:

@@ -268,7 +268,7 @@ def check_versions(wish: str) -> None:
                 f"The machine {name} of the Ray cluster {wish!r} did not answer for {PROBE_SECONDS:g} s."
             ) from None
         except exceptions.RayError as error:
-            if isinstance(error, MACHINE_LOST):
+            if isinstance(error, (*MACHINE_LOST, exceptions.TaskUnschedulableError)):
                 continue  # it left meanwhile, and pieces go to others
             raise EngineError(
                 f"The machine {name} of the Ray cluster {wish!r} cannot load DEEM Studio. Install it there, as here: "

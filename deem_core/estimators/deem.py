@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from deem_core.control import Control, Saved
-from deem_core.engine import Engine
+from deem_core.engine import CLUSTER, Engine
 from deem_core.estimators import restart_files
 from deem_core.estimators.base import Fuser
 from deem_core.estimators.files import Content
@@ -92,6 +92,7 @@ allow_few_learners
         Whether the answer is the majority vote because too few restarts survived.
     seconds_ : float
     device_ : str
+        Where restarts were trained; "cluster" if other machines did.
     summary_ : TrainingSummary
         All of this as one typed value.
 
@@ -267,7 +268,7 @@ allow_few_learners
             report(Progress(number, expected + spare, share, record, at), resumed=resumed)
 
         fits = fit_restarts(trainings, config, place=place, report=forward, control=control)
-        self.reduction_, self.device_ = plan.base, str(place.device)
+        self.reduction_, self.device_ = plan.base, CLUSTER if place.engine.remote else str(place.device)
         return fits
 
     def _training(self, votes: Votes, at: int, table: Reduction, restarts: int) -> Training:

@@ -58,8 +58,10 @@ class Labeller:
     review: Review
     terms: Fuser | None
 
-    def answer(self, votes: Votes, start: int, known: Posterior | None = None) -> Answer:
+    def answer(self, votes: Votes, start: int, known: Posterior | None = None) -> tuple[Answer, int]:
         """Return the answer for a part.
+
+        Beside it, how many rows at the limit of review were sent there.
 
         Parameters
         ----------
@@ -73,7 +75,8 @@ class Labeller:
         posterior = known if self.rule is None else self.rule(votes.codes)
         assert posterior is not None  # noqa: S101  # one of both is there
         answer = replace(self.like, votes=votes, posterior=posterior)
-        return answer.doubted(self.review.doubtful(votes, answer, start))
+        doubtful, tied = self.review.doubtful(votes, answer, start)
+        return answer.doubted(doubtful), tied
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,14 +155,14 @@ class Review:
         taken = wanted - int(np.searchsorted(ranked, limit))  # of those at the limit, one at least
         return cls(scale, float(limit), int(extract.rows[np.flatnonzero(scores == limit)[taken - 1]]))
 
-    def doubtful(self, votes: Votes, answer: Answer, start: int) -> Mask:
+    def doubtful(self, votes: Votes, answer: Answer, start: int) -> tuple[Mask, int]:
         """Return the doubtful rows of a part, (b,).
 
-        ``start`` is the position of its first row in the file.
+        Beside them, how many of them are at the limit. ``start`` is the position of its first row in the file.
         """
         scores = self.scale.scores(votes, answer.posterior)
         tied = (scores == self.limit) & (np.arange(start, start + len(scores)) <= self.last)
-        return np.asarray((scores < self.limit) | tied)
+        return np.asarray((scores < self.limit) | tied), int(tied.sum())
 
 
 def fuse_extract(

@@ -57,6 +57,8 @@ class Totals:
         Rows that need review.
     silent : int
         Rows without votes.
+    tied : int
+        Doubtful rows at the limit of review.
     known, right : int
         Rows whose truth is known, and those of them that are labelled so. Evaluation only.
     """
@@ -65,6 +67,7 @@ class Totals:
     changed: int = 0
     review: int = 0
     silent: int = 0
+    tied: int = 0
     known: int = 0
     right: int = 0
 
@@ -73,14 +76,14 @@ class Totals:
         return Totals(*(getattr(self, item.name) + getattr(other, item.name) for item in fields(self)))
 
     @classmethod
-    def of(cls, answer: Answer, review_below: float | None) -> Totals:
+    def of(cls, answer: Answer, tied: int, review_below: float | None) -> Totals:
         """Count the rows of a part."""
         votes, truth = answer.votes, answer.votes.truth
         known = 0 if truth is None else int((truth != NO_VOTE).sum())
         right = 0 if truth is None else int(((answer.codes == truth) & (truth != NO_VOTE)).sum())
         changed = int(((answer.codes != answer.majority) & ~answer.silent).sum())
         review = int(answer.review_rows(review_below).sum())
-        return cls(votes.n_rows, changed, review, int(answer.silent.sum()), known, right)
+        return cls(votes.n_rows, changed, review, int(answer.silent.sum()), tied, known, right)
 
 
 class Parts:
@@ -260,8 +263,8 @@ def _label(task: _Task, share: Share, control: Control) -> Generator[None, None,
 
 def _labelled(task: _Task, share: Share, table: pa.Table) -> tuple[bytes, Totals]:
     reading = task.large.reading(table)
-    answer = task.labeller.answer(reading.votes, share.start, share.more)
+    answer, tied = task.labeller.answer(reading.votes, share.start, share.more)
     fused = fused_table(reading, answer, review_below=task.review_below, blank=task.blank)
     respell, stream = neutralise if task.safe else None, io.BytesIO()
     task.form.write([fused], stream, quoted=task.quoted, header=share.at == 0, respell=respell)
-    return stream.getvalue(), Totals.of(answer, task.review_below)
+    return stream.getvalue(), Totals.of(answer, tied, task.review_below)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -62,7 +63,7 @@ class Share:
             return self.table
         if self.sight is None or not self.sight.clear:
             return None
-        return self.loaded(stream).table
+        return self.loaded(replace(stream, path=Path(self.sight.path))).table  # from the root: folders of work differ
 
     def loaded(self, stream: Stream) -> Share:
         """Return the same share with its rows, read here."""

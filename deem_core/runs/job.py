@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ import pyarrow.parquet
 from deem_core.answers import stored
 from deem_core.answers.answer import MAX_PROBABILITIES, PART_ROWS, Answer
 from deem_core.comparison.evaluation import evaluate
-from deem_core.engine import CLUSTER, LOCAL, Engine, cores, engine_of
+from deem_core.engine import LOCAL, Engine, cores, engine_of
 from deem_core.errors import missing_torch
 from deem_core.estimators.summary import TrainingSummary
 from deem_core.files.atomic import write_json
@@ -106,15 +105,9 @@ class Job:
         self.control.note(sentence)
 
     def set_device(self, device: str) -> None:
-        """Write down the device that computes, unless other machines do."""
+        """Write down the device that computes."""
         status = self.control.status
-        if status.state.device != CLUSTER:
-            status.report(status.state.share, status.state.step, device)
-
-    def stay_here(self) -> None:
-        """Write down that the processor of this machine computes after all."""
-        status = self.control.status
-        status.report(status.state.share, status.state.step, "cpu")
+        status.report(status.state.share, status.state.step, device)
 
     def set_threads(self) -> None:
         """Give torch as many threads as the votes can keep busy."""
@@ -135,8 +128,6 @@ def write_answer(job: Job, answer: Answer, training: TrainingSummary) -> None:
     answered_again = answer.votes.n_classes <= MAX_PROBABILITIES or (job.folder / MODEL).exists()
     write_labels(job, answer, RESULT, probabilities=answered_again)  # else nobody could tell them later
     job.control.check()
-    if job.control.status.state.device == CLUSTER:
-        training = replace(training, device=CLUSTER)
     write_summary(
         job, FusionSummary(answer.summary(), training, evaluate(answer), answer.alarms, answer.gold).to_dict()
     )

@@ -42,6 +42,7 @@ import pyarrow as pa
 from deem_core.answers import StoredAnswer
 from deem_core.answers.answer import MAX_PROBABILITIES, Answer
 from deem_core.diagnostics import restart_support
+from deem_core.engine import CLUSTER
 from deem_core.errors import InputError
 from deem_core.estimators.verbs import load, make_model
 from deem_core.methods.registry import METHODS
@@ -308,10 +309,11 @@ def apply(job: Job) -> None:
     differences = tuple(recoded.sentences())
     for sentence in differences:
         job.note(sentence)
-    if votes.n_rows >= SHARED_ROWS and job.engine.remote:
+    shared = votes.n_rows >= SHARED_ROWS and job.engine.remote
+    if shared:
         answer = shared_answer(model, recoded, job.engine, job.control)
     else:  # a cluster is worth it for many rows only, and one process keeps this machine busy
-        job.stay_here()
+        job.set_device("cpu")
         answer = model.fuse(recoded)
         job.control.check()
         answer = answer.supported(restart_support(model, answer.votes, answer.codes))
@@ -319,7 +321,7 @@ def apply(job: Job) -> None:
         model.summary_,
         method="apply",
         warnings=differences,
-        device="cpu",
+        device=CLUSTER if shared else "cpu",
         seconds=time.perf_counter() - start,
         sweep=None,
         trained_rows=model.n_rows_,

@@ -36,6 +36,9 @@ SHORT = "short"
 SHORT_KINDS = ("apply", "inspect", "fuse", "ask")
 """Kinds of runs that take seconds."""
 
+SHARED_KINDS = ("sweep", "train", "compare", "apply")
+"""Runs that share out their work where an engine is named; the others stay on this machine."""
+
 _LOCK_SECONDS = 0.01  # between two tries for the lock
 _TICKET = re.compile(r"(\d{12})-([0-9a-f]{32})\.json")
 
@@ -194,13 +197,14 @@ def device_of(kind: str, config: Mapping[str, Any]) -> str:
     str
         "cpu", "mps", "cuda" or "cuda:1"; "cluster" if the work is shared out.
     """
-    if check_wish(str(config.get("on") or LOCAL)) != LOCAL:
-        return CLUSTER
+    elsewhere = check_wish(str(config.get("on") or LOCAL)) != LOCAL
     from deem_core.methods.registry import METHODS  # noqa: PLC0415
     from deem_core.model.devices import expected_device  # noqa: PLC0415
 
     method = METHODS.get(str(config.get("method")))
     exact = method is not None and method.trained and not method.tunable
+    if elsewhere and kind in SHARED_KINDS and not exact:
+        return CLUSTER
     if kind in SHORT_KINDS or exact:
         return "cpu"
     return expected_device(str(config.get("device") or "auto"))

@@ -254,8 +254,8 @@ def fit_restarts(
                 own = under_way[stack.training]
                 if isinstance(arrival, Told):
                     records, resumed = arrival.news.records, arrival.news.resumed
-                elif arrival.value is None:  # it was told to stop
-                    break
+                elif arrival.value is None:  # it was told to stop, and so were the others, which leave checkpoints too
+                    continue
                 else:
                     records, resumed = own.take(stack, arrival.value), False
                 for record in own.unheard(records):

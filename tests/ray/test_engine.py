@@ -92,6 +92,21 @@ def test_whoever_stops_iterating_stops_the_pieces(engine):
     assert values(run(engine, work.counting, [2, 2], 0)) == {0: 1, 1: 1}
 
 
+def test_what_is_lost_while_it_is_ended_is_not_begun_again(engine, tmp_path):
+    control, begun = Heard(), tmp_path / "begun"
+    arrived = run(engine, work.leaving, [0], str(begun), control)
+    next(arrived)
+    arrived.close()
+    assert begun.read_text() == "x"
+    assert control.notes == []
+
+
+def test_what_fails_while_it_is_ended_troubles_nobody(engine):
+    arrived = run(engine, work.grumbling, [0])
+    next(arrived)
+    arrived.close()
+
+
 def test_a_piece_whose_process_dies_is_done_again(engine, tmp_path):
     control = Heard()
     assert values(run(engine, work.dying, [2], str(tmp_path / "deaths"), control)) == {0: 2}

@@ -65,3 +65,21 @@ def same_array(shared, piece, control):
     """Whether the shared array can be written, and its sum."""
     yield from ()
     return shared.flags.writeable, float(shared.sum())
+
+
+def leaving(shared, piece, control):
+    """Writes down that it has begun, and takes its process with it when it is asked to stop."""
+    with Path(shared).open("a") as begun:
+        begun.write("x")
+    yield "begun"
+    while not control.stopped():
+        time.sleep(0.05)
+    os._exit(1)
+
+
+def grumbling(shared, piece, control):
+    """Fails when it is asked to stop."""
+    yield "begun"
+    while not control.stopped():
+        time.sleep(0.05)
+    raise InputError("It did not like to stop.")

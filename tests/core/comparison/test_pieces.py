@@ -382,6 +382,16 @@ def test_progress_adds_up_what_runs_side_by_side_tell():
     both.over(MethodResult(name="la1", title="LA in one pass", stochastic=True, seeds=1))
     assert (seen[-1].seed, seen[-1].seeds, seen[-1].running) == (1, 3, ("mv", "ds"))
     assert seen[-1].share == pytest.approx(0.3 * 0.5 + 0.6)  # no more seeds are waited for
+    assert [(one.low, one.width) for one in seen[:2]] == [(pytest.approx(0.1), 0.3), (pytest.approx(0.4), 0.6)]
+
+
+def test_a_run_that_begins_after_its_method_is_done_is_not_shown():
+    seen = []
+    both, _ = board(seen.append)
+    both.over(MethodResult(name="la1", title="LA in one pass", stochastic=True, seeds=1))
+    both.begun("la1", 2)
+    assert both.running == ()
+    assert len(seen) == 1
 
 
 def test_shares_never_leave_the_whole(drawn):

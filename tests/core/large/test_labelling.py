@@ -29,7 +29,7 @@ def sampled(large):
 
 
 def labelled(made, votes):
-    return made.labeller.answer(votes, 0, made.known(0, votes.n_rows))
+    return made.labeller.answer(votes, 0, made.known(0, votes.n_rows))[0]
 
 
 @pytest.mark.parametrize("method", [name for name in BY_PARTS if name not in (*TRAINED, "auto", "rules", "safe")])
@@ -85,8 +85,9 @@ def test_rows_at_the_limit_are_doubtful_up_to_a_place_in_the_file(tmp_path):
     assert whole.review.last == np.flatnonzero(doubtful).max()
     last = whole.review.last
     for start in (0, last - 1, last, last + 1, 700):
-        own = whole.labeller.answer(votes.select_rows(slice(start, None)), start, whole.known(start, 1_000))
+        own, tied = whole.labeller.answer(votes.select_rows(slice(start, None)), start, whole.known(start, 1_000))
         assert np.array_equal(own.doubtful, doubtful[start:])
+        assert tied == doubtful[start:].sum()  # nothing backs a row of this file less than one dissenting vote
     sampled = fuse_extract(make_extract(large, 100), "mv", SEED)
     assert 0.05 < labelled(sampled, votes).doubtful.mean() < 0.15
 
@@ -95,7 +96,9 @@ def test_nothing_is_doubtful_if_no_share_is_asked_for(large):
     extract = make_extract(large)
     made = fuse_extract(extract, "mv", SEED)
     none = replace(made, review=Review.of(extract, made.sample, 0.0))
-    assert not none.labeller.answer(extract.sample, 0, made.sample.posterior).doubtful.any()
+    answer, tied = none.labeller.answer(extract.sample, 0, made.sample.posterior)
+    assert not answer.doubtful.any()
+    assert tied == 0
 
 
 def test_a_method_of_its_own_rows_is_refused_for_a_sample_only(large, sampled):

@@ -125,6 +125,7 @@ def test_a_sample_is_stated(file, tmp_path, capsys):
     assert told["n_rows"] == told["parts"]["rows"] == 400
     assert told["parts"]["n_parts"] == 5
     assert told["parts"]["sample_rows"] == 200
+    assert 0 < told["parts"]["tied"] <= told["parts"]["review"]
 
 
 @pytest.mark.parametrize("method", ["auto", "mv", "ds", "onecoin", "safe", "deem", "gds"])
@@ -314,7 +315,7 @@ def test_the_journal_of_an_older_version_is_not_continued(file, tmp_path, monkey
     mend()
     journal = tmp_path / "fused.csv.parts" / "journal.json"
     content = json.loads(journal.read_text())
-    totals = [{**part, "tied": 0} for part in content["parts"].values()]
+    totals = list(content["parts"].values())
     journal.write_text(json.dumps({**content, "version": 2, "parts": totals}))
     assert run(*words) == 2
     assert "holds parts of another version, so they cannot be continued." in capsys.readouterr().err

@@ -1,5 +1,8 @@
 """Rows of a file are the same wherever they are read, and whoever works on them."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -66,6 +69,22 @@ def test_rows_travel_to_machines_that_do_not_see_the_file(stream, monkeypatch):
     there = shared_out(stream, Carrying())
     assert all(came for _, (_, came, _) in there)
     assert cells(in_order(there)) == cells(here)
+
+
+def test_a_path_from_here_is_that_file_everywhere(stream, tmp_path, monkeypatch):
+    """Machines work in folders of their own, where another file may have the same name."""
+    here = shared_out(stream, Local())
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / stream.name).write_text("other votes")
+    monkeypatch.chdir(tmp_path)
+
+    def leave(pieces):
+        monkeypatch.chdir(elsewhere)
+        return pieces
+
+    there = shared_out(replace(stream, path=Path(stream.name)), Carrying(leave))
+    assert cells(there) == cells(here)
 
 
 def test_a_file_that_was_written_again_is_another_one(stream):

@@ -32,6 +32,12 @@ def test_what_is_shared_out_waits_in_a_lane_of_its_own(kind):
         queue_of(kind, {"on": "http://x"})
 
 
+@pytest.mark.parametrize("kind", ["fuse", "ask", "inspect"])
+def test_what_has_nothing_to_share_out_waits_here(kind):
+    assert device_of(kind, {"on": ADDRESS}) == device_of(kind, {}) != CLUSTER
+    assert queue_of(kind, {"on": ADDRESS}) == queue_of(kind, {})
+
+
 def test_lanes_do_not_wait_for_each_other(workspace):
     from deem_core.runs.process import Worker
 
@@ -48,24 +54,17 @@ def _job(workspace, **config):
     return Job(workspace, run, RunControl(status))
 
 
-def test_the_cluster_stays_the_device_unless_this_machine_computes_after_all(workspace):
-    shared, own = _job(workspace, on=ADDRESS), _job(workspace, on="local", device="cpu")
-    for each in (shared, own):
-        each.set_device("cuda:1")
-    assert shared.control.status.state.device == CLUSTER
-    assert own.control.status.state.device == "cuda:1"
-    shared.stay_here()
-    assert shared.control.status.state.device == "cpu"
-
-
-def test_a_summary_says_that_the_cluster_computed(workspace, monkeypatch):
+@pytest.mark.parametrize(("settings", "device"), [(QUICK, CLUSTER), ({"method": "gds"}, "cpu")])
+def test_a_training_says_where_it_ran(workspace, monkeypatch, settings, device):
+    """What has nothing to share out stays here, whatever was asked for."""
     from deem_core.runs import kinds
 
     monkeypatch.setattr(job, "engine_of", lambda on: Carrying())
-    made = _job(workspace, on=ADDRESS, **QUICK)
+    made = _job(workspace, on=ADDRESS, **settings)
+    assert made.control.status.state.device == device
     kinds.train(made)
     made.control.status.end("done")
-    assert FusionSummary.of(made.run).training.device == CLUSTER
+    assert FusionSummary.of(made.run).training.device == made.control.status.state.device == device
 
 
 def test_work_on_a_cluster_has_time_to_ask_its_pieces_to_stop(workspace):

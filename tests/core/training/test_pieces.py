@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from deem_core import DEEM, IRBM, SoftDEEM, simulate, sweep
+from deem_core import DEEM, IRBM, SoftDEEM, fuse, simulate, sweep
+from deem_core.auto import verbs
 from deem_core.control import Control, Saved, Stopped
 from deem_core.engine import Done, Told
 from deem_core.errors import InputError
@@ -374,6 +375,42 @@ def test_a_piece_computes_with_one_thread(monkeypatch):
         torch.set_num_threads(before)
 
 
+class Together(Carrying):
+    """All pieces are under way at once; of those that nobody waits for any more nothing is kept."""
+
+    def run(self, work, pieces, shared=None, *, control, **more):
+        under_way = {at: work(shared, piece, control) for at, piece in enumerate(pieces)}
+        try:
+            while under_way:
+                for at, task in list(under_way.items()):
+                    try:
+                        yield Told(at, next(task))
+                    except StopIteration as end:
+                        del under_way[at]
+                        yield Done(at, end.value)
+        finally:
+            control.keeps = False
+
+
+def test_all_stacks_that_are_told_to_stop_leave_their_checkpoints(votes):
+    class Last(Keeper):
+        def stopped(self):
+            return sum(step == "Training" for step, _, _ in self.told) > 5
+
+        def due(self, key):
+            return False
+
+        def save(self, key, saved):
+            if self.keeps:
+                super().save(key, saved)
+
+    keeper = Last()
+    with pytest.raises(Stopped):
+        DEEM(restarts=5, **SMALL).fit(votes, control=keeper, on=Together())
+    stacks_kept = [key for key in keeper.kept if key.startswith("training-0-") and key != "training-0-stacks"]
+    assert len(stacks_kept) > 1
+
+
 def test_what_has_no_pieces_says_that_it_runs_here(votes):
     keeper = Keeper()
     IRBM().fit(votes, control=keeper, on=Carrying())
@@ -426,3 +463,28 @@ def test_the_command_line_names_an_engine(tmp_path, capsys, monkeypatch):
     capsys.readouterr()
     assert cli.main([*fused, "--method", "ds"]) == 0
     assert "nothing to share out in Dawid-Skene, so it runs on this machine" in capsys.readouterr().out
+
+
+def test_fusing_trains_where_it_is_told(votes):
+    engine, keeper = Carrying(), Keeper()
+    here, there = (fuse(votes, "deem", on=on, restarts=2, **SMALL) for on in ("local", engine))
+    assert engine.ran
+    assert np.array_equal(here.posterior, there.posterior)
+    fuse(votes, "mv", control=keeper, on=engine)
+    assert keeper.notes == [
+        "There is nothing to share out in Majority vote, so it runs on this machine and not on ray."
+    ]
+
+
+def test_a_training_that_auto_considers_goes_where_it_is_told(votes, monkeypatch):
+    engine, keeper, asked = Carrying(), Keeper(), []
+
+    def train(votes, method, *, on=None, control=None, **settings):
+        asked.append(on)
+        return DEEM(restarts=1, **SMALL).fit(votes, on="local")
+
+    monkeypatch.setattr(verbs, "train", train)
+    gold = [label if row < 30 else None for row, label in enumerate(votes.classes[votes.truth].tolist())]
+    fuse(votes, gold=gold, consider=["deem", "ds"], random_state=0, control=keeper, on=engine)
+    assert asked == [engine]
+    assert keeper.notes == []
