@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
 import ray
@@ -72,7 +72,11 @@ class Cluster:
     @contextmanager
     def crew(self, *, gpu: bool = False) -> Iterator[Crew]:
         """Yield a crew that uses all cores of the cluster."""
-        yield Tasks(GPU_SHARE if gpu and self.gpus else 0.0)
+        crew = Tasks(GPU_SHARE if gpu and self.gpus else 0.0)
+        try:
+            yield crew
+        finally:
+            crew.close()
 
     def nodes(self) -> list[Node]:
         """Return the machines that are alive."""
@@ -99,6 +103,13 @@ class Tasks:
 
     def __init__(self, gpu_share: float) -> None:
         self.task = ray.remote(num_cpus=1, num_gpus=gpu_share, max_retries=0)(carry_out)
+        self.desk = ray.remote(num_cpus=0, max_restarts=-1)(Desk).remote()
+        self.runs = count()
+
+    def close(self) -> None:
+        """Give up the desk."""
+        with suppress(exceptions.RayError):
+            ray.kill(self.desk)
 
     def run(
         self,
@@ -113,7 +124,7 @@ class Tasks:
     ) -> Iterator[Told | Done]:
         """Yield news and results of pieces as they come; see `Crew.run`."""
         waiting = (_Piece(at, piece) for at, piece in still_wanted(pieces, control, wanted))
-        return _Turns(self.task, ray.put((work, shared)), waiting, control, keys).run()
+        return _Turns(self, ray.put((work, shared)), waiting, control, keys).run()
 
 
 class _Turns:
@@ -121,14 +132,14 @@ class _Turns:
 
     def __init__(
         self,
-        task: Any,
+        crew: Tasks,
         cargo: Any,
         waiting: Iterator[_Piece],
         control: Control,
         keys: Callable[[Any], Iterable[str]],
     ) -> None:
-        self.task, self.cargo, self.waiting, self.control, self.keys = task, cargo, waiting, control, keys
-        self.desk = ray.remote(num_cpus=0, max_restarts=-1)(Desk).remote()
+        self.task, self.desk, self.number = crew.task, crew.desk, next(crew.runs)
+        self.cargo, self.waiting, self.control, self.keys = cargo, waiting, control, keys
         self.under_way: dict[Any, _Piece] = {}
         self.ending = False
 
@@ -145,9 +156,6 @@ class _Turns:
                     pass
             except Exception:  # what ended the others comes first, or nobody waits for it
                 _log.exception("A piece failed while it was ended.")
-            finally:
-                with suppress(exceptions.RayError):
-                    ray.kill(self.desk)
 
     def _hand_out(self) -> bool:
         """Hand out pieces; return whether any were left."""
@@ -159,7 +167,7 @@ class _Turns:
 
     def _submit(self, own: _Piece) -> None:
         saved = {key: found for key in self.keys(own.piece) if (found := self.control.load(key)) is not None}
-        ref = self.task.remote(self.cargo, self.desk, Errand(own.at, own.piece, saved, self.control.keeps))
+        ref = self.task.remote(self.cargo, self.desk, Errand(self.number, own.at, own.piece, saved, self.control.keeps))
         self.under_way[ref] = own
 
     def _arrived(self, num_returns: int) -> Iterator[Told | Done]:
@@ -195,7 +203,7 @@ class _Turns:
     def _news(self) -> Iterator[Told]:
         """Pass on what pieces left at the desk, and yield their news."""
         try:
-            messages: list[Message] = ray.get(self.desk.collect.remote(), timeout=PROBE_SECONDS)
+            messages: list[Message] = ray.get(self.desk.collect.remote(self.number), timeout=PROBE_SECONDS)
         except exceptions.RayError:  # lost with its machine, and begun anew by Ray
             return
         control = self.control
@@ -213,7 +221,7 @@ class _Turns:
         try:
             while self.under_way and time.monotonic() < until:
                 with suppress(exceptions.RayError):
-                    ray.get(self.desk.halt.remote(), timeout=LOOK_SECONDS)
+                    ray.get(self.desk.halt.remote(self.number), timeout=LOOK_SECONDS)
                 yield from self._arrived(num_returns=len(self.under_way))
         finally:
             for ref in self.under_way:

@@ -30,25 +30,24 @@ Message = tuple[Any, ...]
 
 
 class Desk:
-    """What the actor holds."""
+    """What the actor holds, for each of the runs of a crew."""
 
     def __init__(self) -> None:
-        self.messages: list[Message] = []
-        self.halted = False
+        self.messages: dict[int, list[Message]] = {}
+        self.halted: set[int] = set()
 
-    def post(self, messages: list[Message]) -> bool:
+    def post(self, run: int, messages: list[Message]) -> bool:
         """Take messages of a piece; return whether it is to stop."""
-        self.messages += messages
-        return self.halted
+        self.messages.setdefault(run, []).extend(messages)
+        return run in self.halted
 
-    def collect(self) -> list[Message]:
-        """Hand over all messages, in the order they came."""
-        messages, self.messages = self.messages, []
-        return messages
+    def collect(self, run: int) -> list[Message]:
+        """Hand over all messages of a run, in the order they came."""
+        return self.messages.pop(run, [])
 
-    def halt(self) -> None:
-        """Let all pieces stop."""
-        self.halted = True
+    def halt(self, run: int) -> None:
+        """Let all pieces of a run stop."""
+        self.halted.add(run)
 
 
 class RemoteControl(Control):
@@ -59,14 +58,16 @@ class RemoteControl(Control):
     Parameters
     ----------
     desk : actor handle
+    run : int
+        Whose piece it is.
     saved : mapping of str to Saved
         Checkpoints that the piece may go on from.
     keeps : bool
         Whether the owner keeps checkpoints.
     """
 
-    def __init__(self, desk: Any, saved: Mapping[str, Saved], keeps: bool) -> None:
-        self.desk, self.saved, self.keeps = desk, dict(saved), keeps
+    def __init__(self, desk: Any, run: int, saved: Mapping[str, Saved], keeps: bool) -> None:
+        self.desk, self.run, self.saved, self.keeps = desk, run, dict(saved), keeps
         self.waiting: list[Message] = []
         self.lock = threading.Lock()
         self.halted, self.over = threading.Event(), threading.Event()
@@ -134,7 +135,7 @@ class RemoteControl(Control):
         with self.lock:  # held while posting, so that messages arrive in order
             messages, self.waiting = self.waiting, []
             try:
-                if ray.get(self.desk.post.remote(messages), timeout=30):
+                if ray.get(self.desk.post.remote(self.run, messages), timeout=30):
                     self.halted.set()
             except ray.exceptions.RayError:  # the desk was lost, and with it these messages
                 return
@@ -146,7 +147,8 @@ class Errand:
 
     Attributes
     ----------
-    at : int
+    run, at : int
+        Which run of the crew, and which piece of it.
     piece : Any
     saved : dict of str to Saved
         Checkpoints that it may go on from.
@@ -154,6 +156,7 @@ class Errand:
         Whether its owner keeps checkpoints.
     """
 
+    run: int
     at: int
     piece: Any
     saved: dict[str, Saved]
@@ -165,7 +168,7 @@ def carry_out(cargo: tuple[Work, Any], desk: Any, errand: Errand) -> Any:
     os.environ["DEEM_ENGINE"] = "local"  # a piece shares out nothing itself
     os.environ["DEEM_THREADS"] = "1"
     work, shared = cargo
-    with RemoteControl(desk, errand.saved, errand.keeps) as control:
+    with RemoteControl(desk, errand.run, errand.saved, errand.keeps) as control:
         task = work(shared, errand.piece, control)
         while True:
             try:
