@@ -24,8 +24,8 @@ def introduction() -> None:
         "Several models, LLM judges or people label the same rows, and they disagree: which label should you trust?  \n"
         "DEEM Studio learns, from their votes alone, who is reliable on which classes, and gives you one label per row "
         "with the reason why.  \n"
-        "A *learner* is anyone or anything that votes: an annotator, a model, a judge or a rule. Nothing leaves "
-        f"{sharing.whereabouts()}."
+        "A *learner* is anyone or anything that votes: an annotator, a model, a judge or a rule. "
+        f"{sharing.what_leaves()}"
     )
 
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from deem_core import InputError
-from studio import state, workspace
+from studio import cluster, state, workspace
 from studio.serving import gate, hosts
 from studio.serving.policy import policy
 
@@ -43,6 +43,15 @@ def banner() -> None:
 def whereabouts() -> str:
     """Return what people call the machine that has their files."""
     return "this server" if policy().guards or policy().is_open else "this machine"
+
+
+def what_leaves() -> str:
+    """Return the sentence that says what leaves the machine."""
+    try:
+        shared_out = cluster.configured() is not None
+    except InputError:  # said where it matters
+        shared_out = False
+    return f"Nothing leaves {whereabouts()}{', except the votes of runs on the cluster' if shared_out else ''}."
 
 
 def where_files_are() -> str:

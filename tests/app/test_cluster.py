@@ -122,3 +122,10 @@ def test_a_malformed_engine_is_one_sentence_and_runs_stay_here(app, visit, start
     assert not _choice(app)
     _start(app, page)
     assert [config["on"] for config in started] == ["local"]
+
+
+def test_the_first_page_says_what_leaves_the_machine(visit, app):
+    visit("home")
+    assert "Nothing leaves this machine." in words(app)
+    visit("home", ADDRESS)
+    assert "Nothing leaves this machine, except the votes of runs on the cluster." in words(app)
