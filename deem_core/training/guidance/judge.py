@@ -242,7 +242,11 @@ def _judge(numbers: Numbers, failure: str | None, enough: float) -> tuple[Kind, 
             f"The energy of {numbers.riser} rose by {numbers.rise:.0f} margins (at most {RISE:g} are accepted): "
             "unstable.",
         ),
-        (numbers.records < MIN_RECORDS, "not settled", f"It has only {count(numbers.records, 'record')}, too few to tell."),
+        (
+            numbers.records < MIN_RECORDS,
+            "not settled",
+            f"It has only {count(numbers.records, 'record')}, too few to tell.",
+        ),
         (
             not numbers.depth >= DIP * (numbers.margin or np.inf),
             "too small",
