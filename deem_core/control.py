@@ -88,7 +88,10 @@ class Control:
         """Take a sentence that whoever reads the result should know."""
 
     def mishap(self, sentence: str) -> None:
-        """Take a sentence about what went wrong on the way and was put right; the result is none the worse."""
+        """Take a sentence about a trouble that was put right.
+
+        The result is none the worse for it.
+        """
         self.note(sentence)
 
     def due(self, key: str) -> bool:

@@ -1,4 +1,4 @@
-"""Mishaps: what went wrong while a run was at work and was put right, told beside its progress."""
+"""Mishaps: troubles of a run that were put right."""
 
 from __future__ import annotations
 

@@ -169,7 +169,9 @@ class Run:
         return [latest[key] for key in sorted(latest)], end
 
     def mishaps(self, start: int = 0) -> tuple[list[str], int]:
-        """Return what went wrong on the way and was put right, from a byte on, and where to continue."""
+        """Return troubles that were put right, from a byte on.
+
+        The number is where to continue; see `progress`."""
         lines, end = self.progress(start)
         texts = (line.get("text") for line in lines if line.get("type") == MISHAP)
         return [text for text in texts if isinstance(text, str)], end
