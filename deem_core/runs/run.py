@@ -171,7 +171,8 @@ class Run:
     def mishaps(self, start: int = 0) -> tuple[list[str], int]:
         """Return troubles that were put right, from a byte on.
 
-        The number is where to continue; see `progress`."""
+        The number is where to continue; see `progress`.
+        """
         lines, end = self.progress(start)
         texts = (line.get("text") for line in lines if line.get("type") == MISHAP)
         return [text for text in texts if isinstance(text, str)], end
