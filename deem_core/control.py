@@ -87,6 +87,13 @@ class Control:
     def note(self, sentence: str) -> None:
         """Take a sentence that whoever reads the result should know."""
 
+    def mishap(self, sentence: str) -> None:
+        """Take a sentence about a trouble that was put right.
+
+        The result is none the worse for it.
+        """
+        self.note(sentence)
+
     def due(self, key: str) -> bool:
         """Return whether it is time to `save` again; asked after every update."""
         return False
@@ -142,6 +149,9 @@ class _Passing(Control):
 
     def note(self, sentence: str) -> None:
         self.whole.note(sentence)
+
+    def mishap(self, sentence: str) -> None:
+        self.whole.mishap(sentence)
 
     def due(self, key: str) -> bool:
         return self.whole.due(key)

@@ -10,7 +10,7 @@ from deem_core.diagnostics.rows import Column, Pair, RowFilter
 from deem_core.engine import CLUSTER
 from deem_core.figures import pictures
 from deem_core.runs import Run, State
-from studio import background, boot, comparisons, errors, examples, jobs, machines, panel, state, text, widgets
+from studio import background, boot, comparisons, errors, examples, jobs, machines, mishaps, panel, state, text, widgets
 from studio.data import datasets
 from studio.export import results, sources
 from studio.inspect import frame
@@ -98,6 +98,7 @@ def settings(opened: datasets.Opened) -> None:
 def outcome(opened: datasets.Opened, states: Sequence[tuple[Run, State]]) -> None:
     run, now = states[0]
     jobs.progress(run, now, "compare")
+    mishaps.show(run)
     if now.state == "failed":
         st.warning(text.plain(now.reason), icon=":material/error:")
     jobs.cancelled(run, now)

@@ -9,7 +9,7 @@ from deem_core.figures import Along, pictures
 from deem_core.runs import Run, State
 from deem_core.text import percent
 from deem_core.training.guidance import FIRM, NOT_ENOUGH, SMOOTHING, Verdict
-from studio import boot, errors, examples, jobs, state, text, widgets
+from studio import boot, errors, examples, jobs, mishaps, state, text, widgets
 from studio.data import datasets
 from studio.export import results
 from studio.rates import form, sweeps
@@ -40,6 +40,7 @@ def outcome(opened: datasets.Opened, states: Sequence[tuple[Run, State]]) -> Non
         jobs.progress(run, now, "sweep", beside=lambda: finish(run, now))
         if now.resumable:
             unfinished(run, now)
+        mishaps.show(run)
     sweep = sweeps.result_so_far(run)
     if sweep is None:
         if now.active:

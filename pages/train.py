@@ -12,7 +12,7 @@ from deem_core.engine import place_in_words
 from deem_core.figures import pictures
 from deem_core.model import Record
 from deem_core.runs import FusionSummary, Run, State
-from studio import boot, errors, examples, jobs, machines, state, text, widgets
+from studio import boot, errors, examples, jobs, machines, mishaps, state, text, widgets
 from studio.data import datasets, labels, quick_fuse
 from studio.rows import cells
 from studio.rows.sources import Source
@@ -90,6 +90,7 @@ def run_view(opened: datasets.Opened, states: Sequence[tuple[Run, State]]) -> No
         if pace is not None:
             where = text.plain(place_in_words(now.device or "cpu"))
             st.caption(f"{pace:,.0f} updates per second over all restarts, on {where}")
+    mishaps.show(run)
     if now.state == "failed":
         st.warning(text.plain(now.reason), icon=":material/error:")
     jobs.cancelled(run, now)

@@ -116,7 +116,7 @@ def _estimate(options: argparse.Namespace) -> None:
         raise InputError("--config is not JSON; write for example '{\"updates\": 300}'.") from None
     if not isinstance(config, dict):
         raise InputError("--config must be a JSON object of settings.")
-    config.pop("on", None)  # the time is that of this machine, wherever the run is to be
+    config["on"] = LOCAL  # the time is that of this machine, wherever the run is to be, and whatever $DEEM_ENGINE says
     workspace = Workspace(options.workspace)
     votes = workspace.read(workspace.dataset(options.dataset)).votes
 

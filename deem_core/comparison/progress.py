@@ -117,6 +117,10 @@ class Board(Control):
         """Pass on a sentence."""
         self.whole.note(sentence)
 
+    def mishap(self, sentence: str) -> None:
+        """Pass on a sentence."""
+        self.whole.mishap(sentence)
+
     def tell(self, step: str, share: float, record: ProgressRecord | None = None) -> None:
         """Take how far a run is."""
         if isinstance(record, RunShare):

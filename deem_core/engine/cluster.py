@@ -33,7 +33,7 @@ TRIES = 4
 """How often a piece is begun whose machine is lost each time."""
 
 LOST = "A process of the cluster was lost, and its piece of the work was done again."
-"""Noted wherever notes are kept."""
+"""Told as a mishap."""
 
 GPU_SHARE = 0.25
 """Share of a GPU that a piece takes: its updates are small, and four of them keep a GPU busier than one."""
@@ -197,7 +197,7 @@ class _Turns:
                 f"({type(error).__name__}). Most likely the machines have too little memory for it."
             ) from error
         own.tries += 1
-        self.control.note(LOST)
+        self.control.mishap(LOST)
         self._submit(own)
 
     def _news(self) -> Iterator[Told]:

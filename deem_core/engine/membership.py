@@ -267,13 +267,13 @@ def check_versions(wish: str) -> None:
             raise EngineError(
                 f"The machine {name} of the Ray cluster {wish!r} did not answer for {PROBE_SECONDS:g} s."
             ) from None
-        except exceptions.RayError as error:
-            if isinstance(error, (*MACHINE_LOST, exceptions.TaskUnschedulableError)):
-                continue  # it left meanwhile, and pieces go to others
+        except exceptions.RayTaskError as error:
             raise EngineError(
                 f"The machine {name} of the Ray cluster {wish!r} cannot load DEEM Studio. Install it there, as here: "
                 f'pip install "deem-studio[ray]=={own}".'
             ) from error
+        except exceptions.RayError:
+            continue  # it left meanwhile, and pieces go to others
         if found != own:
             raise EngineError(
                 f"The machine {name} of the Ray cluster {wish!r} has DEEM Studio {found}, and this one {own}. Install "

@@ -20,7 +20,7 @@ from deem_core.control import Control, ProgressRecord, Saved
 from deem_core.errors import InputError
 from deem_core.files.seals import SEAL, tensor_sum
 from deem_core.runs.private import is_plain, make_folder, private_file
-from deem_core.runs.run import CHECKPOINT
+from deem_core.runs.run import CHECKPOINT, MISHAP
 from deem_core.runs.status import Status
 
 if TYPE_CHECKING:
@@ -70,6 +70,10 @@ class RunControl(Control):
         """Append a sentence to the progress."""
         self.status.append("note", {"text": sentence})
 
+    def mishap(self, sentence: str) -> None:
+        """Append a sentence to the progress, for pages to show."""
+        self.status.append(MISHAP, {"text": sentence})
+
     def due(self, key: str) -> bool:
         """Return whether the last checkpoint is old."""
         return time.monotonic() - self._kept.get(key, self._begun) >= self.seconds
@@ -114,7 +118,7 @@ class RunControl(Control):
 
     def _dropped(self, key: str) -> Saved | None:
         """Say that a checkpoint is damaged, and remove it."""
-        self.note(DAMAGED.format(key))
+        self.mishap(DAMAGED.format(key))
         with suppress(OSError):
             self._path(key).unlink(missing_ok=True)
         return None

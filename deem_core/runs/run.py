@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # a worker that waits does without NumPy
 
 SPEC = "spec.json"
 PROGRESS = "progress.jsonl"
+MISHAP = "mishap"  # type of a line of the progress
 MODEL = "model.safetensors"
 RESULT = "result.parquet"
 SUMMARY = "summary.json"
@@ -166,6 +167,15 @@ class Run:
                     record = Record.from_dict({name: line[name] for name in names})
                     latest[record.restart, record.update] = record
         return [latest[key] for key in sorted(latest)], end
+
+    def mishaps(self, start: int = 0) -> tuple[list[str], int]:
+        """Return troubles that were put right, from a byte on.
+
+        The number is where to continue; see `progress`.
+        """
+        lines, end = self.progress(start)
+        texts = (line.get("text") for line in lines if line.get("type") == MISHAP)
+        return [text for text in texts if isinstance(text, str)], end
 
     def result(self, name: str) -> Path | None:
         """Return the path of a result; None unless the run is done.

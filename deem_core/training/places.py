@@ -58,7 +58,9 @@ class Place:
     @property
     def title(self) -> str:
         """What people call it."""
-        return f"{self.device.type} of a Ray cluster" if self.engine.remote else self.device.type
+        if not self.engine.remote:
+            return self.device.type
+        return f"the {'CPUs' if self.device.type == 'cpu' else 'GPUs'} of a Ray cluster"
 
     @contextmanager
     def crew(self) -> Iterator[Crew]:

@@ -15,7 +15,7 @@ from deem_core import InputError
 from deem_core.estimators.peek import ModelFile, peek
 from deem_core.runs import Dataset, FusionSummary, Run, State
 from deem_core.votes.recode import recode
-from studio import cluster, errors, jobs, machines, state, text
+from studio import cluster, errors, jobs, machines, mishaps, state, text
 from studio.errors import callback_boundary
 from studio.export import fused_file, results
 from studio.widgets import alarms, plain_list
@@ -177,6 +177,7 @@ def _outcome(states: Sequence[tuple[Run, State]], place: str) -> None:
             st.caption(jobs.when(run), width="content")
             jobs.badge(run, now)
         jobs.progress(run, now, "applied")
+        mishaps.show(run)
         if now.state == "failed":
             st.markdown(text.plain(now.reason))
         summary = FusionSummary.of(run) if now.state == "done" else None

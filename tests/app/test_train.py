@@ -17,6 +17,8 @@ from deem_core.files.seals import SEAL
 from deem_core.model.records import Record
 from deem_core.runs import RowNames, Workspace
 from deem_core.runs.answer_book import Reply
+from deem_core.runs.control import RunControl
+from deem_core.runs.status import Status
 from studio import state
 from tests.app.conftest import button, expect_calm, metrics, open_tab, words
 
@@ -303,6 +305,19 @@ def test_a_training_that_goes_on_shows_progress_pace_and_curves(app, open_train,
     asked = app.button(key=f"cancel_train_{run.id}")
     assert (asked.label, asked.disabled) == ("Cancelling…", True)
     assert "Cancelling…" in {each.proto.text for each in app.get("progress")}
+
+
+def test_what_went_wrong_and_was_put_right_is_told_once_while_it_runs_and_afterwards(open_train, make_run, finish):
+    sentence = "A process of the cluster was lost, and its piece of the work was done again."
+    for run in (make_run("running"), finish(make_run())):
+        control = RunControl(Status(run))
+        control.note("Nothing of that.")
+        control.mishap(sentence)
+        assert words(open_train(run)).count(sentence) == 1
+        control.part(0, 1).mishap(sentence)
+        said = words(open_train(run))
+        assert said.count(f"{sentence} (2 times)") == 1
+        assert "Nothing of that" not in said
 
 
 def _record(restart, update):

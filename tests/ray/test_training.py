@@ -61,7 +61,7 @@ def test_a_training_on_two_nodes_gives_the_labels_of_one_machine(cluster, votes,
 def test_a_sweep_on_two_nodes_has_the_curves_of_one_machine(cluster, votes):
     there = sweep(votes, RATES, updates=80, on="ray", **SETTINGS)
     assert numbers_of(there) == numbers_of(sweep(votes, RATES, updates=80, **SETTINGS))
-    assert there.how.endswith("2 at a time on cpu of a Ray cluster")
+    assert there.how.endswith("2 at a time on the CPUs of a Ray cluster")
 
 
 def test_a_node_that_is_killed_costs_a_training_nothing(cluster, votes):

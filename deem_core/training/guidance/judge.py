@@ -23,7 +23,7 @@ import numpy as np
 
 from deem_core.errors import InputError
 from deem_core.model.records import Record, by_restart, not_finite
-from deem_core.text import percent
+from deem_core.text import count, percent
 from deem_core.training.guidance.verdicts import REJECTED, Kind, Numbers, Shown, Verdict
 from deem_core.training.health import DROP
 from deem_core.typing import Floats
@@ -230,7 +230,7 @@ def _judge(numbers: Numbers, failure: str | None, enough: float) -> tuple[Kind, 
             "class died",
             f"A class is lost: it kept only {percent(numbers.share_ratio, 0)} of its majority-vote rows.",
         ),
-        (not numbers.records, "not settled", "The sweep stopped before this rate: nothing is known about it."),
+        (not numbers.records, "not settled", "This rate has not been trained yet: nothing is known about it."),
         (
             numbers.peak > EXPLOSION,
             "exploding difference",
@@ -242,7 +242,11 @@ def _judge(numbers: Numbers, failure: str | None, enough: float) -> tuple[Kind, 
             f"The energy of {numbers.riser} rose by {numbers.rise:.0f} margins (at most {RISE:g} are accepted): "
             "unstable.",
         ),
-        (numbers.records < MIN_RECORDS, "not settled", f"Only {numbers.records} records were taken, too few to tell."),
+        (
+            numbers.records < MIN_RECORDS,
+            "not settled",
+            f"It has only {count(numbers.records, 'record')}, too few to tell.",
+        ),
         (
             not numbers.depth >= DIP * (numbers.margin or np.inf),
             "too small",

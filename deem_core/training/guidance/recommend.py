@@ -86,6 +86,15 @@ NOTHING = Recommendation(
     "no rate is safe", None, None, None, "Nothing has been measured yet.", "Let the sweep run for longer."
 )
 
+BARELY_BEGUN = Recommendation(
+    "too early",
+    None,
+    None,
+    None,
+    "Every rate that was trained for long enough is rejected, and too little is known of the others.",
+    "Let the sweep run for longer.",
+)
+
 
 RULE = (
     f"the rate without a problem that is nearest to {TIMES} the default one; of two equally near, the smaller. A "
@@ -165,7 +174,11 @@ def _second_best(verdicts: Sequence[Verdict], order: Sequence[int]) -> Recommend
             "Dawid–Skene is the safer answer."
         )
         return Recommendation("no rate is safe", None, None, None, why, to_try)
-    best = max(safe, key=lambda r: (verdicts[r].numbers.recovery, -r))
+    long = [r for r in known if verdicts[r].numbers.records >= MIN_RECORDS]
+    told = [r for r in long if r in safe]
+    if long and not told:  # the others had only just begun when the sweep was stopped
+        return BARELY_BEGUN
+    best = max(told or safe, key=lambda r: (verdicts[r].numbers.recovery, -r))
     chosen = verdicts[best]
     recovered = percent(max(chosen.numbers.recovery, 0), 0)
     why = f"Every rate has a problem. Closest: {chosen.learning_rate:g} (recovered {recovered})."

@@ -127,8 +127,10 @@ def test_where_runs_worked_is_a_setting_that_may_differ(workspace):
     assert differing_settings([runs[0], runs[2]]) == {}
 
 
-def test_an_estimate_is_for_this_machine_wherever_the_run_is_to_be(workspace, tmp_path):
+def test_an_estimate_is_for_this_machine_wherever_the_run_is_to_be(workspace, tmp_path, monkeypatch):
     from deem_core import cli
+
+    monkeypatch.setenv("DEEM_ENGINE", "ray://127.0.0.1:9")  # nobody is there
 
     dataset = small(workspace)
     write_json({}, tmp_path / "out.json")

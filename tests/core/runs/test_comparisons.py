@@ -83,8 +83,7 @@ def test_a_damaged_run_of_a_method_is_done_again(workspace):
     path.write_bytes(bytes(content))
     _, saved = compared(workspace, run)
     assert saved == 2
-    notes = [line["text"] for line in run.progress()[0] if line["type"] == "note"]
-    assert DAMAGED.format("compared-la1-0") in notes
+    assert run.mishaps()[0] == [DAMAGED.format("compared-la1-0")]
     assert results(run)[0] == results(whole)[0]
 
 

@@ -192,7 +192,7 @@ def probe(curve, *, others=MODEL, ratio=1.0, rise=0.0, wiggle=0.0):
     return judge_curves(made, smoothing=0.0)[2]
 
 
-@pytest.mark.parametrize(("records", "said"), [(7, "Only 7 records"), (8, "recovered only")])
+@pytest.mark.parametrize(("records", "said"), [(1, "only 1 record,"), (7, "only 7 records"), (8, "recovered only")])
 def test_fewer_than_eight_records_say_nothing(records, said):
     curve = np.where(np.arange(T) < records, np.where(np.arange(T) < 2, -1.0, -0.5), np.nan)
     assert said in probe(curve).reason
@@ -202,6 +202,16 @@ def test_nothing_is_recommended_from_fewer_than_eight_records():
     for records, kind in ((7, "best available"), (8, "recommended")):
         early = np.where(np.arange(T) < records, GOOD, np.nan)
         assert recommend(judge_curves(shown([early])), 0.05)[1].kind == kind
+
+
+def test_a_rate_that_had_only_just_begun_is_not_the_closest_of_rejected_ones():
+    died, begun = np.array([0.0, 1.0]), np.where(np.arange(T) < 1, GOOD, np.nan)
+    difference = np.array([GOOD, begun])
+    positive = -20 + 0 * difference
+    verdicts = judge_curves(Shown(np.array([0.1, 0.2]), positive, positive - difference, died), smoothing=0.0)
+    assert [verdict.kind for verdict in verdicts] == ["class died", "not settled"]
+    chosen = recommend(verdicts, 0.05)[1]
+    assert (chosen.kind, chosen.index) == ("too early", None)
 
 
 # ---------------------------------------------------------------------- rising energies

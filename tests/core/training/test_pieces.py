@@ -162,7 +162,7 @@ def test_candidates_swept_elsewhere_have_the_curves_of_those_swept_here(votes, s
     assert numbers_of(result) == numbers_of(swept)
     assert len({(one.candidate, one.record.update) for one in seen}) == len(seen) == swept.difference.size
     assert [one.share for one in seen] == sorted(one.share for one in seen)
-    assert "of a Ray cluster" in result.how
+    assert "on the CPUs of a Ray cluster" in result.how
 
 
 def test_depths_and_abandoned_rates_come_back_whole(votes):
