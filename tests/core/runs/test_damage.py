@@ -126,8 +126,7 @@ def test_a_turned_bit_in_a_checkpoint_changes_no_label_and_is_said(workspace, mo
     monkeypatch.setattr(Workspace, "_start", lambda self, run: None)
     workspace.resume(run)
     assert worked_on(workspace, run).state == "done", run.state().reason
-    notes = [line["text"] for line in run.progress()[0] if line["type"] == "note"]
-    assert any("is damaged, so what it held is computed again" in note for note in notes)
+    assert any("is damaged, so what it held is computed again" in told for told in run.mishaps()[0])
     assert labels(run) == labels(done(workspace, "train", workspace.dataset(run.dataset_id), config))
 
 
