@@ -93,7 +93,7 @@ def dependence_grid(
     layers = _layers(arrays, _units_of_layers(unit_names, len(arrays)), layer_names, order, classes)
     top = max(float(_pairs(layer.information).max(initial=0)) for layer in layers)
     drawn = {int(k): class_names[k] for k in classes}
-    return _Grid(layers, drawn, len(class_names), max(top, WEAK), averaged, colours).figure()
+    return _Grid(layers, drawn, len(class_names), max(top, WEAK), colours, averaged=averaged).figure()
 
 
 class _Grid:
@@ -105,8 +105,9 @@ class _Grid:
         classes: dict[int, Any],
         n_classes: int,
         top: float,
-        averaged: bool,
         theme: Theme,
+        *,
+        averaged: bool,
     ) -> None:
         self.layers, self.n_classes, self.top, self.averaged, self.theme = layers, n_classes, top, averaged, theme
         self.class_order, self.classes = list(classes), list(classes.values())
