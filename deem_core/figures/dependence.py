@@ -173,7 +173,7 @@ class _Grid:
         label = short(str(self.classes[row]), 40)
         given = ", average over classes" if self.averaged else f" given the label {label}"
         return go.Heatmap(
-            name=label,
+            name=None if self.averaged else label,
             z=layer.information[row].astype(np.float32),
             x=layer.names,
             y=layer.names,

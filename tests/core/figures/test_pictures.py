@@ -223,8 +223,10 @@ def test_the_average_over_classes_is_not_called_a_label(found):
     label = given.layers[0].classes[1]
     average, one = (numbers(pictures.dependence(given, own).figure("light")) for own in (None, [label]))
     units = ["learner", "other learner"] if len(given.layers) == 1 else ["unit", "other unit"]
-    for table in (average, one):  # the classes beside the panels are no names of learners
-        assert list(table) == ["series", *units, "mutual information (nats)", "in words"]
+    shown = [*units, "mutual information (nats)", "in words"]  # titles beside panels are classes, not whose names
+    assert list(average) == shown
+    assert list(one) == ["series", *shown]
+    assert set(one["series"]) == {label}
     assert average["in words"].str.contains(" nats, average over classes; ").all()
     assert not average["in words"].str.contains("given the label").any()
     assert one["in words"].str.contains(f" nats given the label {label}; ", regex=False).all()
