@@ -22,7 +22,7 @@ def warnings(training: Run) -> None:
     summary = trainings.summary(training)
     if summary is not None:
         if summary.instead:
-            st.warning(text.plain(summary.story()), icon=":material/warning:")
+            st.warning(text.plain(say(summary.story())), icon=":material/warning:")
         widgets.alarms(summary.alarms)
 
 
@@ -177,7 +177,7 @@ def page() -> None:
 def answered(run: Run) -> None:
     summary = trainings.summary(run) if run.kind == "fuse" else None
     for sentence in () if summary is None else summary.training.why or ():
-        st.caption(text.plain(sentence))
+        st.caption(text.plain(say(sentence)))
 
 
 def tabs_of(run: Run) -> list[str]:

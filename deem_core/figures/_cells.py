@@ -27,6 +27,9 @@ DARK, LIGHT = "#141a2a", "#ffffff"
 PAIR = "<b>%{y}</b><br><b>%{x}</b><br>"
 """How hover texts of pairs begin: names come from the axes, for a text per cell is megabytes with 100 learners."""
 
+SIDES = "sides"
+"""Where ``layout.meta`` of a figure says what stands down and across its cells, if titles of axes do not."""
+
 LETTER = 7
 """Pixels of a letter on an axis, about."""
 

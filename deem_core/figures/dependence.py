@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from plotly.subplots import make_subplots
 
 from deem_core.figures._axes import picture_layout, picture_of_nothing
-from deem_core.figures._cells import LETTER, PAIR, colour_bar, key_axis, places, tick_angle
+from deem_core.figures._cells import LETTER, PAIR, SIDES, colour_bar, key_axis, places, tick_angle
 from deem_core.figures._names import bar_names, safe, short
 from deem_core.figures._theme import Theme, theme_of
 from deem_core.typing import Floats
@@ -59,6 +59,7 @@ def dependence_grid(
     *,
     order: Order = "clustered",
     max_classes: int = 12,
+    averaged: bool = False,
     theme: str | None = "light",
 ) -> go.Figure:
     """Draw the dependence of all pairs by layer and class.
@@ -79,6 +80,8 @@ def dependence_grid(
         Clustered: dependent units side by side, in the same order in all layers with the same units.
     max_classes : int
         Of more classes, those with the most dependence at the input are drawn, and the picture says so.
+    averaged : bool
+        Whether the only "class" is the average over all of them, so that no text calls it a label.
     theme : "light" or "dark"
     """
     colours = theme_of(theme)
@@ -90,14 +93,23 @@ def dependence_grid(
     layers = _layers(arrays, _units_of_layers(unit_names, len(arrays)), layer_names, order, classes)
     top = max(float(_pairs(layer.information).max(initial=0)) for layer in layers)
     drawn = {int(k): class_names[k] for k in classes}
-    return _Grid(layers, drawn, len(class_names), max(top, WEAK), colours).figure()
+    return _Grid(layers, drawn, len(class_names), max(top, WEAK), colours, averaged=averaged).figure()
 
 
 class _Grid:
     """Panels, a column per layer and a row per class."""
 
-    def __init__(self, layers: list[_Layer], classes: dict[int, Any], n_classes: int, top: float, theme: Theme) -> None:
-        self.layers, self.n_classes, self.top, self.theme = layers, n_classes, top, theme
+    def __init__(
+        self,
+        layers: list[_Layer],
+        classes: dict[int, Any],
+        n_classes: int,
+        top: float,
+        theme: Theme,
+        *,
+        averaged: bool,
+    ) -> None:
+        self.layers, self.n_classes, self.top, self.averaged, self.theme = layers, n_classes, top, averaged, theme
         self.class_order, self.classes = list(classes), list(classes.values())
         wanted = (ROOMY if len(classes) == 1 else NAME) * max(len(layer.names) for layer in layers)
         self.side = int(np.clip(wanted, LOWEST, TALLEST.get(len(classes), LOWEST)))
@@ -124,6 +136,7 @@ class _Grid:
         figure.update_layout(
             picture_layout(self.theme, inner + margin["t"] + self._below()),
             margin=margin,
+            meta={SIDES: self._sides()},
             plot_bgcolor=self.theme.grid,
             dragmode=False if self._fits() else "zoom",
             coloraxis={
@@ -157,18 +170,25 @@ class _Grid:
 
     def _cells(self, layer: _Layer, row: int) -> go.Heatmap:
         # Names come from the axes, not from a text per cell: with 100 learners those would be megabytes.
+        label = short(str(self.classes[row]), 40)
+        given = ", average over classes" if self.averaged else f" given the label {label}"
         return go.Heatmap(
+            name=None if self.averaged else label,
             z=layer.information[row].astype(np.float32),
             x=layer.names,
             y=layer.names,
             coloraxis="coloraxis",
             xgap=1 if len(layer.names) <= 40 else 0,
             ygap=1 if len(layer.names) <= 40 else 0,
-            hovertemplate=f"{PAIR}%{{z:.3g}} nats given the label "
-            f"{short(str(self.classes[row]), 40)}<br>{safe(layer.title)}<extra></extra>",
+            hovertemplate=f"{PAIR}%{{z:.3g}} nats{given}<br>{safe(layer.title)}<extra></extra>",
             hoverongaps=False,
             meta=None if layer.order is None else places(layer.order, layer.order, self.class_order[row]),
         )
+
+    def _sides(self) -> list[str]:
+        """Return what stands at the sides: titles of these axes are classes."""
+        unit = "learner" if len(self.layers) == 1 else "unit"
+        return [unit, f"other {unit}"]
 
     def _fits(self) -> bool:
         """Return whether the names of all layers fit beside the panels.

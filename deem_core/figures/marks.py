@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from deem_core.figures._cells import SIDES
+
 MOST_MARKS = 5000
 """Lines of a table of numbers; a figure with more marks loses the last ones."""
 
@@ -90,8 +92,10 @@ def _marks(figure: go.Figure, trace: Any, most: int) -> list[_Mark]:
     names = {axis: _ticks(axes[axis]) for axis in "xy"}
     hidden = {axis for axis in "xy" if axes[axis].visible is False}
     if trace.type == "heatmap":
-        bar = trace.colorbar.title.text
+        shared = figure.layout[trace.coloraxis].colorbar if trace.coloraxis else trace.colorbar
+        bar = shared.title.text
         titles["z"] = _plain(bar) if bar else "value"
+        titles |= dict(zip("yx", (figure.layout.meta or {}).get(SIDES, ()), strict=False))
     found: list[_Mark] = []
     for values, at in _values(trace):
         if len(found) >= most:

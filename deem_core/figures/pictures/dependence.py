@@ -84,6 +84,7 @@ def dependence(
             [layer.name for layer in given.layers],
             [AVERAGE] if classes is None else classes,
             order="clustered" if clustered else "file",
+            averaged=classes is None,
             theme=theme,
         ),
         alt="Heatmaps of mutual information, layers from left to right.",

@@ -65,7 +65,7 @@ def example_dependence() -> Picture:
     return Picture(
         question="Example: who makes the same mistakes?",
         draw=lambda theme: draw_dependence.dependence_grid(
-            [between[None]], JUDGES, ["Learners"], ["average"], theme=theme
+            [between[None]], JUDGES, ["Learners"], ["average"], averaged=True, theme=theme
         ),
         alt="Example: a heatmap on which judge A and judge B stand out as a pair.",
     )

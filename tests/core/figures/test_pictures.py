@@ -14,7 +14,7 @@ from deem_core.diagnostics import panel_health
 from deem_core.diagnostics.inspection import inspect
 from deem_core.diagnostics.rules import rule_table
 from deem_core.estimators.irbm import IRBM
-from deem_core.figures import Picture, pictures
+from deem_core.figures import Picture, numbers, pictures
 from deem_core.model.records import Record
 from deem_core.training.guidance import SMOOTHING
 from deem_core.training.health import Restart
@@ -216,6 +216,26 @@ def test_dependence_is_drawn_of_the_average_of_one_class_or_of_all(found):
     assert strongest(pictures.dependence(given)) == pytest.approx(largest(first.mean_matrix))
     assert strongest(pictures.dependence(given, classes[1:2])) == pytest.approx(largest(first.information[1]))
     assert strongest(pictures.dependence(given, classes)) == pytest.approx(largest(first.information))
+
+
+def test_the_average_over_classes_is_not_called_a_label(found):
+    given = found.dependence
+    label = given.layers[0].classes[1]
+    average, one = (numbers(pictures.dependence(given, own).figure("light")) for own in (None, [label]))
+    units = ["learner", "other learner"] if len(given.layers) == 1 else ["unit", "other unit"]
+    shown = [*units, "mutual information (nats)", "in words"]  # titles beside panels are classes, not whose names
+    assert list(average) == shown
+    assert list(one) == ["series", *shown]
+    assert set(one["series"]) == {label}
+    assert average["in words"].str.contains(" nats, average over classes; ").all()
+    assert not average["in words"].str.contains("given the label").any()
+    assert one["in words"].str.contains(f" nats given the label {label}; ", regex=False).all()
+
+
+def test_a_legend_above_bars_has_no_larger_title_than_entries():
+    bias = PositionBias("judge", "judge/ab", "judge/ba", 10, 4, towards_first=3, towards_second=1, single=0)
+    legend = pictures.position_bias([bias], merged=False).figure("light").layout
+    assert legend.legend.title.font.size <= legend.template.layout.font.size
 
 
 def test_of_many_units_those_that_depend_most_are_drawn(found):
