@@ -54,7 +54,6 @@ def test_a_comparison_on_two_nodes_is_that_of_one_machine(cluster, votes, alone)
     assert found.on_cluster
     same(alone, found)
     assert handed == list(found.labels)
-    assert max(len(record.running) for *_, record in records if record is not None) > 1  # side by side
     assert all(0 <= share <= 1.0001 for _, share, _ in records)
     assert records[-1][1] == pytest.approx(1)
 

@@ -64,6 +64,7 @@ def test_a_sweep_on_two_nodes_has_the_curves_of_one_machine(cluster, votes):
     assert there.how.endswith("2 at a time on the CPUs of a Ray cluster")
 
 
+@pytest.mark.slow
 def test_a_node_that_is_killed_costs_a_training_nothing(cluster, votes):
     settings = {**SETTINGS, "restarts": 4, "updates": 1500, "backend": "torch"}
     control = Hearing(0.15, cluster.kill_second)
