@@ -184,7 +184,8 @@ def rows(parts: int) -> None:
                         cwd=ROOT,
                         stdout=subprocess.DEVNULL,
                     )
-                _row(f"fuse --method {method} --on {where}", n, time.perf_counter() - begun, peak["bytes"])
+                used = peak["bytes"] if where == "ray" else 0.0
+                _row(f"fuse --method {method} --on {where}", n, time.perf_counter() - begun, used)
                 out.unlink()
     print()
 
