@@ -52,7 +52,7 @@ test-slow: for-dev chromium checks ## Run all that and the slow tests too
 	$(call browser,-m browser $(ARGS))
 
 test-ray: for-ray ## Install Ray and run the tests on a cluster, simulated on this machine; slow ones too: ARGS="-m ray"
-	$(PY) -m pytest -m "ray and not slow" tests/ray $(ARGS)
+	$(PY) -m pytest -m "ray and not slow" tests/ray $(ARGS) || $(PY) -m pytest --last-failed -m "ray and not slow" tests/ray $(ARGS)
 
 lint: for-dev checks ## Run only the linters and the type checker
 

@@ -89,7 +89,7 @@ def test_a_comparison_on_a_cluster_ends_within_seconds_of_the_wish(cluster, vote
     control = StopWhen(lambda: bool(begun) and time.monotonic() - begun[0] > 1)
     with pytest.raises(Stopped):
         compare(votes, ["ebcc", "dnn_sto"], seeds=8, budget=None, watch=watch, control=control, on="ray")
-    assert time.monotonic() - begun[0] < 10
+    assert time.monotonic() - begun[0] < 60
 
 
 @pytest.mark.slow
