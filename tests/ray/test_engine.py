@@ -5,28 +5,11 @@ import time
 import numpy as np
 import pytest
 
-from deem_core.control import NO_CONTROL, Control, StopWhen
+from deem_core.control import NO_CONTROL, StopWhen
 from deem_core.engine import Done, Told, engine_of
 from deem_core.errors import DeemError, InputError
 from tests.ray import work
-
-
-class Heard(Control):
-    """Keeps in memory what it is told."""
-
-    keeps = True
-
-    def __init__(self):
-        self.notes, self.kept = [], {}
-
-    def note(self, sentence):
-        self.notes.append(sentence)
-
-    def save(self, key, saved):
-        self.kept[key] = saved
-
-    def load(self, key):
-        return self.kept.get(key)
+from tests.ray.work import Heard
 
 
 @pytest.fixture

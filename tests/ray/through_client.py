@@ -8,26 +8,11 @@ import sys
 import time
 from pathlib import Path
 
-from deem_core.control import Control, StopWhen
+from deem_core.control import StopWhen
 from deem_core.engine import Done, Told, engine_of
 from deem_core.errors import DeemError
 from tests.ray import work
-
-
-class Heard(Control):
-    keeps = True
-
-    def __init__(self):
-        self.kept, self.notes = {}, []
-
-    def note(self, sentence):
-        self.notes.append(sentence)
-
-    def save(self, key, saved):
-        self.kept[key] = saved
-
-    def load(self, key):
-        return self.kept.get(key)
+from tests.ray.work import Heard
 
 
 def main(address, folder):
